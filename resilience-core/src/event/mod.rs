@@ -1,0 +1,28 @@
+//! What happens to a limit, told to listeners. Events carry ids and numbers, nothing that needs a lock.
+
+mod reason;
+
+pub use reason::Reason;
+
+use crate::id::Id;
+
+/// Something that happened to an instance.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(tag = "event", rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Event {
+    /// The whole-number limit moved.
+    LimitChanged {
+        /// The instance.
+        id: Id,
+        /// The limit before, in calls.
+        from: u32,
+        /// The limit now, in calls.
+        to: u32,
+        /// Why.
+        reason: Reason,
+        /// How many decisions the instance had made, this one included. Listeners may be called by several threads at
+        /// once and out of order; this orders the events.
+        decision: u64,
+    },
+}

@@ -1,0 +1,113 @@
+//! Why a limit is what it is.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a decision came out as it did, with the numbers it was made from. Latencies are in nanoseconds.
+///
+/// The [`Display`](fmt::Display) text is for people and may change; match on the variants.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(tag = "kind", rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Reason {
+    /// No window has closed since the instance was made or reset.
+    Initial,
+    /// Gradient2: the limit follows the ratio of the long-term latency to the window's.
+    Gradient {
+        /// The gradient, from 0.5 to 1: 1 means no slower than tolerated.
+        gradient: f64,
+        /// The window's mean latency.
+        latency: f64,
+        /// The long-term mean latency.
+        baseline: f64,
+    },
+    /// AIMD: the window was clean and the limit was in use.
+    Increase {
+        /// The calls added.
+        by: f64,
+    },
+    /// Vegas: the estimated queue at the dependency against the band it should be in.
+    Queue {
+        /// The calls estimated to queue at the dependency.
+        queue: f64,
+        /// Below this the limit grows.
+        alpha: f64,
+        /// Above this the limit shrinks.
+        beta: f64,
+    },
+    /// Vegas: the baseline was measured anew, nothing else was decided.
+    Probe {
+        /// The new baseline.
+        baseline: f64,
+    },
+    /// The window held overload signals, so the limit was cut.
+    Drops {
+        /// The calls that were drops.
+        drops: u64,
+        /// All samples of the window, the drops included.
+        samples: u64,
+    },
+    /// The window's mean latency was above the threshold that counts as overload, so the limit was cut.
+    TooSlow {
+        /// The window's mean latency.
+        latency: f64,
+        /// The threshold.
+        threshold: f64,
+    },
+    /// Too few of the slots were in use for the window to say anything about the limit.
+    Unused {
+        /// The most calls that were in flight.
+        max_in_flight: u32,
+    },
+    /// The window carries no latency: every sample took 0 ns, as on a coarse clock.
+    NoLatency,
+    /// The algorithm panicked or returned a limit that is not a number; the limit stays as it was.
+    Failed,
+    /// A custom algorithm's own words.
+    Custom(Cow<'static, str>),
+}
+
+impl Reason {
+    /// Returns a reason in words, for an algorithm of your own.
+    pub fn custom(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::Custom(text.into())
+    }
+}
+
+/// A latency in nanoseconds, shown in the unit that fits it.
+struct Latency(f64);
+
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `as` saturates: a negative or absurd number from a custom algorithm still prints.
+        write!(f, "{:.1?}", Duration::from_nanos(self.0 as u64))
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Initial => f.write_str("initial limit"),
+            Self::Gradient { gradient, latency, baseline } => write!(
+                f,
+                "gradient {gradient:.2}: latency {} against a long-term {}",
+                Latency(*latency),
+                Latency(*baseline)
+            ),
+            Self::Increase { by } => write!(f, "no overload, {by} more"),
+            Self::Queue { queue, alpha, beta } => {
+                write!(f, "{queue:.1} calls queue at the dependency, wanted {alpha:.0} to {beta:.0}")
+            }
+            Self::Probe { baseline } => write!(f, "baseline measured anew: {}", Latency(*baseline)),
+            Self::Drops { drops, samples } => write!(f, "{drops} of {samples} calls were drops"),
+            Self::TooSlow { latency, threshold } => {
+                write!(f, "latency {} above the threshold {}", Latency(*latency), Latency(*threshold))
+            }
+            Self::Unused { max_in_flight } => write!(f, "at most {max_in_flight} in flight, too few to judge"),
+            Self::NoLatency => f.write_str("no latency measured"),
+            Self::Failed => f.write_str("the algorithm failed, limit kept"),
+            Self::Custom(text) => f.write_str(text),
+        }
+    }
+}

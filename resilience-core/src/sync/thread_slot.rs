@@ -1,0 +1,110 @@
+//! A small dense number for each live thread, so that per-thread data can sit in an array.
+//!
+//! A number is given back when its thread ends and goes to the next new thread, lowest first. The hand-over passes
+//! through a mutex, so what the old owner wrote happens before what the new owner writes: data indexed by the number
+//! has one writer at a time.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Mutex, PoisonError};
+
+const UNASSIGNED: usize = usize::MAX;
+const ENDED: usize = usize::MAX - 1;
+
+thread_local! {
+    // Constant and without a destructor: reading it is one load from the thread pointer.
+    static SLOT: Cell<usize> = const { Cell::new(UNASSIGNED) };
+    static GUARD: Guard = const { Guard };
+}
+
+struct Pool {
+    free: BinaryHeap<Reverse<usize>>,
+    next: usize,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: BinaryHeap::new(), next: 0 });
+
+/// Gives the thread's number back when the thread ends.
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let slot = SLOT.replace(ENDED);
+        if slot < ENDED {
+            POOL.lock().unwrap_or_else(PoisonError::into_inner).free.push(Reverse(slot));
+        }
+    }
+}
+
+/// Returns the calling thread's number, or `None` in a destructor that runs while the thread ends.
+#[inline]
+pub(crate) fn current() -> Option<usize> {
+    match SLOT.get() {
+        UNASSIGNED => assign(),
+        ENDED => None,
+        slot => Some(slot),
+    }
+}
+
+#[cold]
+fn assign() -> Option<usize> {
+    // Registers the destructor; fails if the thread's destructors are running already.
+    GUARD.try_with(|_| ()).ok()?;
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let slot = pool.free.pop().map_or_else(
+        || {
+            pool.next += 1;
+            pool.next - 1
+        },
+        |Reverse(slot)| slot,
+    );
+    SLOT.set(slot);
+    Some(slot)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn live_threads_have_distinct_numbers_and_a_thread_keeps_its_own() {
+        let barrier = std::sync::Barrier::new(8);
+        let mut slots: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let slot = current().unwrap();
+                        barrier.wait();
+                        assert_eq!(current(), Some(slot));
+                        slot
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        slots.sort_unstable();
+        slots.dedup();
+        assert_eq!(slots.len(), 8);
+    }
+
+    #[test]
+    fn a_destructor_of_the_ending_thread_is_told_so_and_does_not_panic() {
+        struct Late(std::sync::mpsc::Sender<Option<usize>>);
+        impl Drop for Late {
+            fn drop(&mut self) {
+                let _ = self.0.send(current());
+            }
+        }
+        thread_local!(static LATE: Cell<Option<Late>> = const { Cell::new(None) });
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            // Destructors run in an order of the platform's; before or after the guard, the answer must be sound.
+            LATE.set(Some(Late(sender)));
+            current().unwrap()
+        })
+        .join()
+        .unwrap();
+        assert!(matches!(receiver.recv(), Ok(Some(_) | None)));
+    }
+}

@@ -1,0 +1,64 @@
+//! Time as the library sees it: whole nanoseconds on a clock that never goes back.
+//!
+//! Nothing outside this module reads a clock, so everything that depends on time can be driven by a [`ManualClock`].
+
+mod manual;
+mod system;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use manual::ManualClock;
+pub use system::SystemClock;
+
+/// A source of time.
+///
+/// Implement it to run the library on a clock of your own, such as a simulator's. Tests use [`ManualClock`].
+///
+/// # Examples
+///
+/// ```
+/// use resilience_core::time::{Clock, ManualClock};
+/// use std::time::Duration;
+///
+/// let clock = ManualClock::new();
+/// let start = clock.now();
+/// clock.advance(Duration::from_millis(3));
+/// assert_eq!(clock.now() - start, 3_000_000);
+/// ```
+pub trait Clock: Send + Sync + 'static {
+    /// Returns the nanoseconds since an arbitrary fixed moment; never less than it returned before.
+    fn now(&self) -> u64;
+}
+
+/// The clock of a registry: the system's, read without an indirect call, or any other.
+#[derive(Clone)]
+pub(crate) enum SharedClock {
+    System(SystemClock),
+    Other(Arc<dyn Clock>),
+}
+
+impl SharedClock {
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        match self {
+            Self::System(clock) => clock.now(),
+            Self::Other(clock) => clock.now(),
+        }
+    }
+}
+
+impl fmt::Debug for SharedClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::System(_) => "SystemClock",
+            Self::Other(_) => "dyn Clock",
+        })
+    }
+}
+
+/// The nanoseconds in a duration, or `u64::MAX` for one of more than 584 years.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

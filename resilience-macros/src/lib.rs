@@ -1,0 +1,1 @@
+//! The attribute macros of `resilience`; use them through that crate.

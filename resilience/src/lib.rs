@@ -1,0 +1,3 @@
+//! Adaptive concurrency limits as an attribute.
+
+pub use resilience_core::*;
