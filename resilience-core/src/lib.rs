@@ -4,9 +4,18 @@
 
 mod sync;
 
+mod error;
 pub mod event;
 mod id;
 pub mod limit;
+pub mod outcome;
+pub mod registry;
 pub mod time;
 
+#[doc(hidden)]
+#[path = "private/mod.rs"]
+pub mod __private;
+
+pub use error::{Code, Error};
 pub use id::Id;
+pub use outcome::Outcome;

@@ -1,4 +1,19 @@
 //! The adaptive limit: how many calls may be in flight, and how that number is found.
 
 pub mod algorithm;
+mod config;
+mod handle;
+pub(crate) mod instance;
+mod listeners;
+mod permit;
+pub(crate) mod settings;
+mod slots;
+mod snapshot;
+mod stripes;
 pub mod window;
+
+pub use config::{LimitConfig, Preset};
+pub use handle::AdaptiveLimit;
+pub use listeners::Subscription;
+pub use permit::Permit;
+pub use snapshot::{Counters, LastWindow, Snapshot};

@@ -1,6 +1,9 @@
 //! The one switch between the standard library's primitives and loom's; the rest of the crate imports from here.
 
+mod padded;
 pub(crate) mod thread_slot;
+
+pub(crate) use padded::Padded;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{

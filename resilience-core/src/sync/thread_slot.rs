@@ -4,67 +4,94 @@
 //! through a mutex, so what the old owner wrote happens before what the new owner writes: data indexed by the number
 //! has one writer at a time.
 
-use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::{Mutex, PoisonError};
+#[cfg(loom)]
+pub(crate) use modelled::current;
+#[cfg(not(loom))]
+pub(crate) use real::current;
 
-const UNASSIGNED: usize = usize::MAX;
-const ENDED: usize = usize::MAX - 1;
+#[cfg(not(loom))]
+mod real {
+    use std::cell::Cell;
+    use std::cmp::Reverse;
+    use std::collections::BinaryHeap;
+    use std::sync::{Mutex, PoisonError};
 
-thread_local! {
-    // Constant and without a destructor: reading it is one load from the thread pointer.
-    static SLOT: Cell<usize> = const { Cell::new(UNASSIGNED) };
-    static GUARD: Guard = const { Guard };
-}
+    const UNASSIGNED: usize = usize::MAX;
+    const ENDED: usize = usize::MAX - 1;
 
-struct Pool {
-    free: BinaryHeap<Reverse<usize>>,
-    next: usize,
-}
+    thread_local! {
+        // Constant and without a destructor: reading it is one load from the thread pointer.
+        static SLOT: Cell<usize> = const { Cell::new(UNASSIGNED) };
+        static GUARD: Guard = const { Guard };
+    }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { free: BinaryHeap::new(), next: 0 });
+    struct Pool {
+        free: BinaryHeap<Reverse<usize>>,
+        next: usize,
+    }
 
-/// Gives the thread's number back when the thread ends.
-struct Guard;
+    static POOL: Mutex<Pool> = Mutex::new(Pool { free: BinaryHeap::new(), next: 0 });
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let slot = SLOT.replace(ENDED);
-        if slot < ENDED {
-            POOL.lock().unwrap_or_else(PoisonError::into_inner).free.push(Reverse(slot));
+    /// Gives the thread's number back when the thread ends.
+    struct Guard;
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let slot = SLOT.replace(ENDED);
+            if slot < ENDED {
+                POOL.lock().unwrap_or_else(PoisonError::into_inner).free.push(Reverse(slot));
+            }
         }
     }
-}
 
-/// Returns the calling thread's number, or `None` in a destructor that runs while the thread ends.
-#[inline]
-pub(crate) fn current() -> Option<usize> {
-    match SLOT.get() {
-        UNASSIGNED => assign(),
-        ENDED => None,
-        slot => Some(slot),
+    /// Returns the calling thread's number, or `None` in a destructor that runs while the thread ends.
+    #[inline]
+    pub(crate) fn current() -> Option<usize> {
+        match SLOT.get() {
+            UNASSIGNED => assign(),
+            ENDED => None,
+            slot => Some(slot),
+        }
+    }
+
+    #[cold]
+    fn assign() -> Option<usize> {
+        // Registers the destructor; fails if the thread's destructors are running already.
+        GUARD.try_with(|_| ()).ok()?;
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = pool.free.pop().map_or_else(
+            || {
+                pool.next += 1;
+                pool.next - 1
+            },
+            |Reverse(slot)| slot,
+        );
+        SLOT.set(slot);
+        Some(slot)
     }
 }
 
-#[cold]
-fn assign() -> Option<usize> {
-    // Registers the destructor; fails if the thread's destructors are running already.
-    GUARD.try_with(|_| ()).ok()?;
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let slot = pool.free.pop().map_or_else(
-        || {
-            pool.next += 1;
-            pool.next - 1
-        },
-        |Reverse(slot)| slot,
-    );
-    SLOT.set(slot);
-    Some(slot)
+/// Loom's threads share one thread of the system, so they are told apart by loom's own means. Numbers are not reused.
+#[cfg(loom)]
+mod modelled {
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+
+    loom::lazy_static! {
+        static ref NEXT: AtomicUsize = AtomicUsize::new(0);
+    }
+    loom::thread_local! {
+        static SLOT: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn current() -> Option<usize> {
+        Some(SLOT.with(|slot| *slot))
+    }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]

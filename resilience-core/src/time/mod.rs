@@ -40,6 +40,10 @@ pub(crate) enum SharedClock {
 }
 
 impl SharedClock {
+    pub(crate) fn system() -> Self {
+        Self::System(SystemClock::new())
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         match self {

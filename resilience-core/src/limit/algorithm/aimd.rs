@@ -1,0 +1,140 @@
+//! Additive increase, multiplicative decrease.
+
+use super::signal::{cut, decide, dropped, half_used};
+use super::{Algorithm, Bounds, Decision, Deviations};
+use crate::event::Reason;
+use crate::limit::window::Window;
+
+/// Adds a little after a clean window and cuts by a factor after one with drops.
+///
+/// It needs drops to find the limit: with neither time-outs nor refusals nor a
+/// [threshold](AimdSettings::latency_threshold_ns) it climbs to the maximum, however slow the dependency gets. In return it
+/// needs no idea of a normal latency. Several clients that use it converge to equal shares (Chiu & Jain, *Analysis of
+/// the Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks*, 1989). The rules are those of
+/// Netflix concurrency-limits 0.5.4, applied to windows.
+///
+/// # Examples
+///
+/// ```
+/// use resilience_core::limit::algorithm::{Aimd, AimdSettings, Algorithm, Bounds};
+/// use resilience_core::limit::window::{Sample, Window};
+///
+/// let bounds = Bounds::new(20, 1, 200).unwrap();
+/// let mut aimd = Aimd::new(bounds, AimdSettings::default());
+///
+/// let call = Sample { latency: 10_000_000, in_flight: 15, dropped: false };
+/// assert_eq!(aimd.update(&Window::of(20, [call])).limit, 21.0);
+/// assert_eq!(aimd.update(&Window::of(21, [Sample { dropped: true, ..call }])).limit, 18.0); // 21 × 0.9 = 18.9
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aimd {
+    bounds: Bounds,
+    settings: AimdSettings,
+    /// Always a whole number.
+    limit: f64,
+}
+
+/// How [`Aimd`] is tuned.
+///
+/// # Examples
+///
+/// ```
+/// use resilience_core::limit::algorithm::AimdSettings;
+///
+/// let settings = AimdSettings { latency_threshold_ns: Some(500_000_000), ..AimdSettings::default() };
+/// assert_eq!(settings.backoff_ratio, 0.9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AimdSettings {
+    /// What a cut multiplies the limit by: 0.5 to below 1, 0.9 by default.
+    pub backoff_ratio: f64,
+    /// The calls that a clean window adds: 1 to 1,000,000, 1 by default.
+    pub increase_by: u32,
+    /// The mean latency above which a window counts as overloaded without any drop, in nanoseconds; `None`, the default,
+    /// for no such latency.
+    pub latency_threshold_ns: Option<u64>,
+    /// Where it differs from the reference: everywhere by default.
+    pub deviations: Deviations,
+}
+
+impl AimdSettings {
+    /// Returns the reference's tuning with every deviation off: a factor of 0.9, a threshold of 5 s.
+    ///
+    /// The reference's bounds are 20 to 200.
+    pub const fn netflix() -> Self {
+        Self {
+            backoff_ratio: 0.9,
+            increase_by: 1,
+            latency_threshold_ns: Some(5_000_000_000),
+            deviations: Deviations::NONE,
+        }
+    }
+}
+
+impl Default for AimdSettings {
+    fn default() -> Self {
+        Self { latency_threshold_ns: None, deviations: Deviations::ALL, ..Self::netflix() }
+    }
+}
+
+impl Aimd {
+    /// Returns the algorithm at the bounds' initial limit.
+    pub fn new(bounds: Bounds, settings: AimdSettings) -> Self {
+        Self { bounds, settings, limit: f64::from(bounds.initial()) }
+    }
+
+    /// Changes bounds and tuning and keeps the limit, as far as it is within the new bounds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience_core::limit::algorithm::{Aimd, AimdSettings, Bounds};
+    ///
+    /// let mut aimd = Aimd::new(Bounds::new(20, 1, 200).unwrap(), AimdSettings::default());
+    /// aimd.retune(Bounds::new(5, 1, 10).unwrap(), AimdSettings::default());
+    /// assert_eq!(aimd.limit(), 10.0);
+    /// ```
+    pub fn retune(&mut self, bounds: Bounds, settings: AimdSettings) {
+        self.limit = bounds.clamp(self.limit);
+        self.bounds = bounds;
+        self.settings = settings;
+    }
+
+    /// Returns the limit, in calls.
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Returns the window's mean latency if it is above the threshold, and the threshold.
+    fn too_slow(&self, window: &Window) -> Option<(f64, f64)> {
+        let threshold = self.settings.latency_threshold_ns?;
+        if self.settings.deviations.drops_teach_nothing {
+            let (latency, threshold) = (window.mean_latency()?, threshold as f64);
+            (latency > threshold).then_some((latency, threshold))
+        } else {
+            let latency = window.mean_latency_of_all();
+            (latency > threshold).then_some((latency as f64, threshold as f64))
+        }
+    }
+}
+
+impl Algorithm for Aimd {
+    fn update(&mut self, window: &Window) -> Decision {
+        let AimdSettings { backoff_ratio, increase_by, deviations, .. } = self.settings;
+        // A cut comes first: overload counts however few slots were in use.
+        let overload = if window.drops > 0 {
+            Some(dropped(window))
+        } else {
+            self.too_slow(window).map(|(latency, threshold)| Reason::TooSlow { latency, threshold })
+        };
+        let (next, reason) = if let Some(reason) = overload {
+            (cut(self.limit, backoff_ratio, deviations).floor(), reason)
+        } else if half_used(window, self.limit) {
+            let by = f64::from(increase_by);
+            (self.limit + by, Reason::Increase { by })
+        } else {
+            (self.limit, Reason::Unused { max_in_flight: window.max_in_flight })
+        };
+        decide(&mut self.limit, next, self.bounds, deviations, reason)
+    }
+}

@@ -5,13 +5,16 @@
 
 mod aimd;
 mod bounds;
+mod deviations;
 mod gradient2;
+mod signal;
 mod vegas;
 
 pub use aimd::{Aimd, AimdSettings};
 pub use bounds::Bounds;
+pub use deviations::Deviations;
 pub use gradient2::{Gradient2, Gradient2Settings, QueueSize};
-pub use vegas::{Vegas, VegasSettings};
+pub use vegas::{Calls, Jitter, Vegas, VegasBaseline, VegasSettings};
 
 use std::fmt;
 

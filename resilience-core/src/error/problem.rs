@@ -1,0 +1,86 @@
+//! One thing that is wrong with settings or names, with everything an operator needs to mend it.
+
+use std::fmt;
+
+use super::Code;
+
+/// Where a value was written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Origin {
+    pub(crate) file: &'static str,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Origin {
+    /// The caller's place in the source.
+    #[track_caller]
+    pub(crate) fn caller() -> Self {
+        let location = std::panic::Location::caller();
+        Self { file: location.file(), line: location.line(), column: location.column() }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One problem. The text says what was given, what was expected and where it came from.
+///
+/// The fields' order is the order in which several problems are told.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Problem {
+    pub(crate) code: Code,
+    pub(crate) text: String,
+}
+
+impl Problem {
+    pub(crate) fn new(code: Code, text: String) -> Self {
+        Self { code, text }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", self.text, self.code)
+    }
+}
+
+/// Returns the candidate nearest to a misspelt name, unless none is near.
+///
+/// Case and separators are what people get wrong most, so they cost nothing; of equally near ones the first in
+/// alphabetical order is taken, so that the message is always the same.
+pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let fold = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
+    let given = fold(given);
+    let mut candidates: Vec<&str> = candidates.into_iter().collect();
+    candidates.sort_unstable();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&given, &fold(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.chars().count() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_forgives_case_separators_and_a_typo_but_does_not_guess() {
+        let names = ["orders", "order-lines", "search"];
+        assert_eq!(nearest("ordres", names), Some("orders"));
+        assert_eq!(nearest("Order_Lines", names), Some("order-lines"));
+        assert_eq!(nearest("inventory", names), None);
+        assert_eq!(nearest("", names), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! What is asked of a limit: every property optional, so that layers of settings can be laid over each other.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::algorithm::{Bounds, QueueSize};
+
+/// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Preset {
+    /// The library's own: every repair on.
+    #[default]
+    Repaired,
+    /// Netflix concurrency-limits 0.5.4 to the letter, for comparison: every repair off.
+    Netflix,
+}
+
+/// One value that is outside of its range.
+pub(crate) struct OutOfRange {
+    pub(crate) property: &'static str,
+    pub(crate) value: String,
+    pub(crate) range: &'static str,
+}
+
+macro_rules! config {
+    ($($(#[$doc:meta])* $name:ident: $type:ty, $argument:ty, $check:path;)*) => {
+        /// Settings of an adaptive limit, each of them optional: what is not set here comes from the layer below.
+        ///
+        /// Given to a [registry's builder](crate::registry::Builder) as defaults or as a named config, or to
+        /// [`Registry::register`](crate::registry::Registry::register). The attribute's arguments are one of these too.
+        /// Values are checked where a registry takes them, all at once.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use resilience_core::limit::LimitConfig;
+        /// use std::time::Duration;
+        ///
+        /// let config = LimitConfig::new().max_limit(100).window(Duration::from_millis(500));
+        /// assert_eq!(config, config.clone());
+        /// ```
+        #[derive(Clone, Debug, Default, PartialEq)]
+        #[must_use]
+        pub struct LimitConfig {
+            $(pub(crate) $name: Option<$type>,)*
+        }
+
+        impl LimitConfig {
+            $(
+                $(#[$doc])*
+                pub fn $name(mut self, $name: $argument) -> Self {
+                    self.$name = Some($name.into());
+                    self
+                }
+            )*
+
+            /// Lays `higher` over this: its values win.
+            pub(crate) fn overlay(&mut self, higher: &Self) {
+                $(if higher.$name.is_some() {
+                    self.$name.clone_from(&higher.$name);
+                })*
+            }
+
+            /// The values that are out of their range, in the order of the properties.
+            pub(crate) fn out_of_range(&self) -> Vec<OutOfRange> {
+                let mut found = Vec::new();
+                $(if let Some(value) = &self.$name
+                    && let Some(range) = $check(value)
+                {
+                    found.push(OutOfRange { property: stringify!($name), value: format!("{value:?}"), range });
+                })*
+                found
+            }
+
+            /// Whether a property is set here, by its name.
+            pub(crate) fn sets(&self, property: &str) -> bool {
+                match property {
+                    $(stringify!($name) => self.$name.is_some(),)*
+                    _ => false,
+                }
+            }
+        }
+    };
+}
+
+config! {
+    /// Sets the algorithm: `gradient2` (the default), `aimd`, `vegas`, or one that was added to the registry. Case, `-`
+    /// and `_` are ignored in the names of the built-in ones.
+    algorithm: Cow<'static, str>, impl Into<Cow<'static, str>>, free;
+    /// Sets the limit before the first decision, in calls: from 1 to 1,000,000, within the bounds. 20 by default, or
+    /// the bound nearest to it.
+    initial_limit: u32, u32, calls;
+    /// Sets the smallest limit, in calls: from 1 to 1,000,000. 1 by default.
+    min_limit: u32, u32, calls;
+    /// Sets the largest limit, in calls: from 1 to 1,000,000. 200 by default.
+    max_limit: u32, u32, calls;
+    /// Sets the least time a window lasts: from 1 ms to 1 h. 1 s by default.
+    window: Duration, Duration, window;
+    /// Sets the least samples a window holds: from 1 to 1,000,000. 10 by default.
+    min_window_samples: u32, u32, calls;
+    /// Sets whether the limit is in force. Off, every call passes and nothing is measured. On by default.
+    enabled: bool, bool, free;
+    /// Sets which tuning the algorithm starts from; single values are laid over it. [`Preset::Repaired`] by default.
+    preset: Preset, Preset, free;
+    /// Sets what a cut multiplies the limit by: from 0.5 to below 1. 0.9 by default.
+    backoff_ratio: f64, f64, ratio;
+    /// Sets the weight of the newest estimate against the limit before it: above 0, up to 1. Gradient2 (0.2 by default)
+    /// and Vegas (1 by default).
+    smoothing: f64, f64, smoothing;
+    /// Sets how many times slower than its long-term latency the dependency may get before the limit shrinks: from 1 to
+    /// 100. Gradient2, 1.5 by default.
+    rtt_tolerance: f64, f64, tolerance;
+    /// Sets how many calls may queue at the dependency: a fixed number up to 1,000,000 or the square root of the limit.
+    /// Gradient2, 4 by default.
+    queue_size: QueueSize, impl Into<QueueSize>, queue;
+    /// Sets how many windows the long-term latency averages over: from 1 to 1,000,000. Gradient2, 600 by default.
+    long_window: u32, u32, calls;
+    /// Sets how many calls a clean window adds: from 1 to 1,000,000. AIMD, 1 by default.
+    increase_by: u32, u32, calls;
+    /// Sets the mean latency above which a window counts as overloaded: from 1 ns to 1 h. AIMD, none by default.
+    latency_threshold: Duration, Duration, threshold;
+}
+
+impl LimitConfig {
+    /// Returns settings that set nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+fn free<T>(_: &T) -> Option<&'static str> {
+    None
+}
+
+fn calls(value: &u32) -> Option<&'static str> {
+    (!(1..=Bounds::MAX).contains(value)).then_some("from 1 to 1000000")
+}
+
+fn window(value: &Duration) -> Option<&'static str> {
+    (!(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(value)).then_some("from 1ms to 1h")
+}
+
+fn threshold(value: &Duration) -> Option<&'static str> {
+    (!(Duration::from_nanos(1)..=Duration::from_secs(3600)).contains(value)).then_some("from 1ns to 1h")
+}
+
+fn ratio(value: &f64) -> Option<&'static str> {
+    (!(0.5..1.0).contains(value)).then_some("from 0.5 to below 1")
+}
+
+fn smoothing(value: &f64) -> Option<&'static str> {
+    (!(*value > 0.0 && *value <= 1.0)).then_some("above 0, up to 1")
+}
+
+fn tolerance(value: &f64) -> Option<&'static str> {
+    (!(1.0..=100.0).contains(value)).then_some("from 1 to 100")
+}
+
+fn queue(value: &QueueSize) -> Option<&'static str> {
+    let (QueueSize::Fixed(size) | QueueSize::SquareRoot { min: size }) = value;
+    (*size > Bounds::MAX).then_some("from 0 to 1000000")
+}

@@ -1,0 +1,386 @@
+//! One adaptive limit: its slots, its sums, and the algorithm that is asked at the end of each window.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::algorithm::{Algorithm, Bounds, Close, Decision};
+use super::listeners::Listeners;
+use super::permit::Permit;
+use super::settings::LimitSettings;
+use super::slots::{Admission, Slots};
+use super::snapshot::{Counters, LastWindow, Snapshot};
+use super::stripes::{Ended, Kind, LOG_SCALE, Reading, Stripes, Sums};
+use super::window::{Window, WindowRule};
+use crate::error::Error;
+use crate::event::{Event, Reason};
+use crate::id::Id;
+use crate::outcome::Outcome;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, Padded, lock, try_lock};
+use crate::time::SharedClock;
+
+/// One adaptive limit.
+///
+/// What every call writes (the slots) and what every call reads (the pace) are on cache lines of their own.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    slots: Padded<Slots>,
+    pace: Padded<Pace>,
+    clock: SharedClock,
+    stripes: Stripes,
+    id: Id,
+    settings: LimitSettings,
+    controller: Mutex<Controller>,
+    /// What the last decision left to be seen. Never held while foreign code runs, unlike the controller.
+    published: Mutex<Arc<Published>>,
+    listeners: Listeners,
+}
+
+/// What each call compares itself with. Written when a window closes, read by every call.
+///
+/// Relaxed throughout: a call that sees a value a moment late counts for the window before or after, as it might have
+/// by ending a moment earlier or later.
+#[derive(Debug)]
+struct Pace {
+    /// The instant from which a call that ends asks whether the window closes.
+    next_close: AtomicU64,
+    /// Only calls admitted at or after this instant are samples.
+    count_from: AtomicU64,
+    /// Drops faster than this are fast.
+    fast_drop_below: AtomicU64,
+    /// The number of the open window.
+    window: AtomicU64,
+}
+
+/// What only the thread that closes a window touches.
+#[derive(Debug)]
+struct Controller {
+    algorithm: Box<dyn Algorithm>,
+    rule: WindowRule,
+    bounds: Bounds,
+    /// When the open window began and what the sums were then.
+    opened: u64,
+    sums: Sums,
+}
+
+#[derive(Debug)]
+struct Published {
+    windows: u64,
+    decisions: u64,
+    last_window: Option<LastWindow>,
+    baseline: Option<f64>,
+    reason: Reason,
+}
+
+impl Published {
+    fn initial() -> Self {
+        Self { windows: 0, decisions: 0, last_window: None, baseline: None, reason: Reason::Initial }
+    }
+}
+
+impl Instance {
+    pub(crate) fn new(id: Id, settings: LimitSettings, clock: SharedClock) -> Self {
+        let now = clock.now();
+        let bounds = settings.bounds;
+        let rule = settings.window_rule();
+        Self {
+            slots: Padded(Slots::new(bounds.initial(), settings.enabled)),
+            pace: Padded(Pace {
+                next_close: AtomicU64::new(now.saturating_add(rule.duration)),
+                count_from: AtomicU64::new(0),
+                fast_drop_below: AtomicU64::new(0),
+                window: AtomicU64::new(0),
+            }),
+            clock,
+            stripes: Stripes::new(),
+            id,
+            controller: Mutex::new(Controller {
+                algorithm: settings.algorithm.build(bounds),
+                rule,
+                bounds,
+                opened: now,
+                sums: Sums::default(),
+            }),
+            settings,
+            published: Mutex::new(Arc::new(Published::initial())),
+            listeners: Listeners::default(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> &Id {
+        &self.id
+    }
+
+    pub(crate) fn settings(&self) -> &LimitSettings {
+        &self.settings
+    }
+
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+
+    pub(crate) fn limit(&self) -> u32 {
+        self.slots.limit()
+    }
+
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    /// Takes a slot, or tells why not.
+    #[inline]
+    pub(crate) fn admit(&self) -> Result<Admitted, Error> {
+        match self.slots.try_acquire() {
+            Admission::Admitted { in_flight } => {
+                let started = self.clock.now();
+                self.stripes.admit(started);
+                Ok(Admitted { started, in_flight })
+            }
+            Admission::Off => Ok(Admitted::default()),
+            Admission::Full { limit, in_flight } => {
+                self.stripes.reject();
+                Err(Error::limit_exceeded(self.id.clone(), limit, in_flight))
+            }
+        }
+    }
+
+    /// Ends a call that holds a slot: gives its slot back, adds it up and, if the window's time is up, closes the window.
+    ///
+    /// `None` stands for a call that was cancelled or panicked.
+    #[inline]
+    pub(crate) fn end(&self, call: Admitted, outcome: Option<Outcome>) {
+        let ended = self.clock.now();
+        self.slots.release();
+        let counts = call.started >= self.pace.count_from.load(Ordering::Relaxed);
+        let kind = match outcome {
+            Some(Outcome::Success) if counts => Kind::Success,
+            Some(Outcome::Success) => Kind::StaleSuccess,
+            Some(Outcome::Drop) if counts => {
+                let latency = ended.saturating_sub(call.started);
+                Kind::Drop { fast: latency < self.pace.fast_drop_below.load(Ordering::Relaxed) }
+            }
+            Some(Outcome::Drop) => Kind::StaleDrop,
+            Some(Outcome::Ignored) => Kind::Ignored,
+            None => Kind::Cancelled,
+        };
+        self.stripes.end(Ended {
+            started: call.started,
+            ended,
+            in_flight: call.in_flight,
+            kind,
+            window: self.pace.window.load(Ordering::Relaxed),
+        });
+        if ended >= self.pace.next_close.load(Ordering::Relaxed) && outcome.is_some() {
+            self.close_window(ended);
+        }
+    }
+
+    /// Asks the algorithm about the open window, unless another thread is doing so.
+    #[cold]
+    fn close_window(&self, now: u64) {
+        let Some(controller) = try_lock(&self.controller) else { return };
+        if let Some(event) = self.decide(controller, now) {
+            // The lock is free: a listener may call back, block or panic, and the next window still closes.
+            self.listeners.tell(&event);
+        }
+    }
+
+    fn decide(&self, mut controller: MutexGuard<'_, Controller>, now: u64) -> Option<Event> {
+        if now < self.pace.next_close.load(Ordering::Relaxed) {
+            // Another thread closed the window since this one looked.
+            return None;
+        }
+        let controller = &mut *controller;
+        let reading = self.stripes.read()?;
+        let window = self.window(controller, &reading, now);
+        let rule = controller.rule;
+        match guarded(|| controller.algorithm.close(&window, &rule)).unwrap_or(Close::Now) {
+            Close::Now => {}
+            Close::Extend { until } => {
+                self.pace.next_close.store(until, Ordering::Relaxed);
+                return None;
+            }
+            Close::Restart { until } => {
+                self.pace.next_close.store(until, Ordering::Relaxed);
+                self.open_window(controller, &reading.sums, now);
+                return None;
+            }
+        }
+        let decision = guarded(|| controller.algorithm.update(&window))
+            .ok()
+            .filter(|decision| decision.limit.is_finite())
+            .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
+        let baseline = guarded(|| controller.algorithm.baseline()).unwrap_or(None);
+        self.pace.fast_drop_below.store(decision.fast_drop_below, Ordering::Relaxed);
+        if decision.fresh {
+            self.pace.count_from.store(now, Ordering::Relaxed);
+        }
+        self.open_window(controller, &reading.sums, now);
+        let wait = decision.next_window.unwrap_or(rule.duration);
+        self.pace.next_close.store(now.saturating_add(wait), Ordering::Relaxed);
+        let limit = controller.bounds.clamp(decision.limit) as u32;
+        let before = self.slots.set_limit(limit);
+        let decisions = self.publish(&window, baseline, &decision.reason);
+        (before != limit).then(|| Event::LimitChanged {
+            id: self.id.clone(),
+            from: before,
+            to: limit,
+            reason: decision.reason,
+            decision: decisions,
+        })
+    }
+
+    fn window(&self, controller: &Controller, reading: &Reading, now: u64) -> Window {
+        let sums = reading.sums.since(&controller.sums);
+        let cancelled = sums.ended - sums.samples() - sums.ignored - sums.stale_successes - sums.stale_drops;
+        Window {
+            opened: controller.opened,
+            closed: now,
+            limit: self.slots.limit(),
+            in_flight: self.slots.in_flight(),
+            successes: sums.successes,
+            latency_sum: sums.latency,
+            timed: sums.timed,
+            log_latency_sum: sums.log_latency as f64 / LOG_SCALE,
+            log_latency_sq_sum: sums.log_latency_sq as f64 / LOG_SCALE,
+            drops: sums.drops,
+            drop_latency_sum: sums.drop_latency,
+            fast_drops: sums.fast_drops,
+            fast_drop_latency_sum: sums.fast_drop_latency,
+            in_flight_sum: sums.in_flight,
+            max_in_flight: reading.max_in_flight,
+            ignored: sums.ignored,
+            cancelled,
+            stale: sums.stale_successes + sums.stale_drops,
+            ended_latency_sum: sums.ended_latency,
+            admitted: sums.admitted,
+            rejected: sums.rejected,
+            in_flight_area: reading.sums.area(now).wrapping_sub(controller.sums.area(controller.opened)),
+        }
+    }
+
+    fn open_window(&self, controller: &mut Controller, sums: &Sums, now: u64) {
+        controller.opened = now;
+        controller.sums = *sums;
+        self.stripes.closed();
+        // The controller's lock makes this thread the only writer.
+        self.pace.window.store(self.pace.window.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    fn publish(&self, window: &Window, baseline: Option<f64>, reason: &Reason) -> u64 {
+        let mut published = lock(&self.published);
+        let decisions = published.decisions + 1;
+        *published = Arc::new(Published {
+            windows: published.windows + 1,
+            decisions,
+            last_window: Some(LastWindow::of(window)),
+            baseline,
+            reason: reason.clone(),
+        });
+        decisions
+    }
+
+    /// Forgets what was learned and goes back to the initial limit. Calls in flight keep their slots and are no samples.
+    pub(crate) fn reset(&self) {
+        let event = {
+            let mut controller = lock(&self.controller);
+            let controller = &mut *controller;
+            controller.algorithm = self.settings.algorithm.build(controller.bounds);
+            let now = self.clock.now();
+            let sums = loop {
+                // Fails only while another thread is stopped in the middle of adding a call.
+                match self.stripes.read() {
+                    Some(reading) => break reading.sums,
+                    None => std::thread::yield_now(),
+                }
+            };
+            self.open_window(controller, &sums, now);
+            self.pace.count_from.store(now, Ordering::Relaxed);
+            self.pace.fast_drop_below.store(0, Ordering::Relaxed);
+            self.pace.next_close.store(now.saturating_add(controller.rule.duration), Ordering::Relaxed);
+            let to = controller.bounds.initial();
+            let from = self.slots.set_limit(to);
+            let mut published = lock(&self.published);
+            let decision = published.decisions + 1;
+            *published = Arc::new(Published { decisions: decision, ..Published::initial() });
+            (from != to).then(|| Event::LimitChanged { id: self.id.clone(), from, to, reason: Reason::Initial, decision })
+        };
+        if let Some(event) = event {
+            self.listeners.tell(&event);
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let published = lock(&self.published).clone();
+        let sums = self.stripes.sums();
+        let bounds = self.settings.bounds;
+        Snapshot {
+            id: self.id.clone(),
+            algorithm: self.settings.algorithm.name().to_owned(),
+            enabled: self.slots.enabled(),
+            limit: self.slots.limit(),
+            in_flight: self.slots.in_flight(),
+            initial_limit: bounds.initial(),
+            min_limit: bounds.min(),
+            max_limit: bounds.max(),
+            windows: published.windows,
+            last_window: published.last_window.clone(),
+            baseline: published.baseline,
+            reason: published.reason.clone(),
+            counters: Counters {
+                admitted: sums.admitted,
+                rejected: sums.rejected,
+                succeeded: sums.successes + sums.stale_successes,
+                dropped: sums.drops + sums.stale_drops,
+                ignored: sums.ignored,
+            },
+        }
+    }
+}
+
+/// An admitted call. One that was let through while the limit was switched off holds no slot: its `in_flight` is 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Admitted {
+    started: u64,
+    in_flight: u32,
+}
+
+impl Admitted {
+    #[inline]
+    pub(crate) fn holds_a_slot(self) -> bool {
+        self.in_flight != 0
+    }
+}
+
+/// Runs an algorithm's code so that a panic in it stays in it.
+fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    // The algorithm's own state may be half changed by its panic; that is its author's to bear, ours is untouched.
+    catch_unwind(AssertUnwindSafe(run))
+}
+
+/// How an instance is held: borrowed where it outlives the holder, as the instance of a call site does, else shared.
+#[derive(Clone, Debug)]
+pub(crate) enum InstanceRef<'a> {
+    Borrowed(&'a Instance),
+    Shared(Arc<Instance>),
+}
+
+impl<'a> InstanceRef<'a> {
+    #[inline]
+    pub(crate) fn acquire(self) -> Result<Permit<'a>, Error> {
+        let call = self.admit()?;
+        Ok(Permit::new(self, call))
+    }
+}
+
+impl std::ops::Deref for InstanceRef<'_> {
+    type Target = Instance;
+
+    #[inline]
+    fn deref(&self) -> &Instance {
+        match self {
+            Self::Borrowed(instance) => instance,
+            Self::Shared(instance) => instance,
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! What the calls of an instance add up to, in one stripe for each thread.
+//!
+//! Each stripe has one writer, its thread, so a call adds to it with plain loads and stores: no sample is lost and none
+//! needs a read-modify-write. Sums only ever grow (and wrap); a window is the difference between two readings of all
+//! stripes. A sequence lock around each change lets a reader see a stripe only between calls.
+
+use std::sync::OnceLock;
+
+use crate::sync::{AtomicU64, Mutex, Ordering, Padded, fence, lock, spin, thread_slot};
+
+macro_rules! sums {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// One thread's sums.
+        #[derive(Debug, Default)]
+        pub(crate) struct Stripe {
+            /// Even between calls, odd while a call is being added.
+            sequence: AtomicU64,
+            /// The number of the window that `peak` belongs to, and the most calls in flight that a sample of it saw.
+            peak: AtomicU64,
+            /// The samples as of the last window that closed, and as of the last reading for one that may: the reader's.
+            seen: AtomicU64,
+            read: AtomicU64,
+            $($(#[$doc])* $name: AtomicU64,)*
+        }
+
+        /// The sums of all stripes at one moment, or their differences between two.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub(crate) struct Sums {
+            $($(#[$doc])* pub(crate) $name: u64,)*
+        }
+
+        impl Stripe {
+            fn load(&self) -> Sums {
+                Sums { $($name: self.$name.load(Ordering::Relaxed),)* }
+            }
+        }
+
+        impl Sums {
+            fn add(&mut self, other: &Self) {
+                $(self.$name = self.$name.wrapping_add(other.$name);)*
+            }
+
+            /// What was added since an earlier reading.
+            pub(crate) fn since(&self, earlier: &Self) -> Self {
+                Self { $($name: self.$name.wrapping_sub(earlier.$name),)* }
+            }
+        }
+    };
+}
+
+sums! {
+    /// Calls admitted.
+    admitted,
+    /// Calls rejected. Not under the sequence lock: it is one number.
+    rejected,
+    /// Calls that ended, in whatever way.
+    ended,
+    /// The instants at which calls ended less those at which calls were admitted, in nanoseconds. With `n` calls in
+    /// flight at `t`, `n * t` plus this is the area under the calls in flight up to `t`.
+    clock,
+    /// Latencies of all calls that ended, in nanoseconds.
+    ended_latency,
+    /// Successes that are samples, and the sum of their latencies.
+    successes, latency,
+    /// Those of more than 0 ns, and the sums of ln(latency) and its square in units of 1 / `LOG_SCALE`.
+    timed, log_latency, log_latency_sq,
+    /// Drops that are samples, and the sum of their latencies.
+    drops, drop_latency,
+    /// Those of them that were fast.
+    fast_drops, fast_drop_latency,
+    /// Calls in flight at admission, over all samples.
+    in_flight,
+    /// Failures that are no sample.
+    ignored,
+    /// Successes and drops that are no sample: admitted before the limit counted afresh.
+    stale_successes, stale_drops,
+}
+
+/// Logarithms are summed as whole numbers, so that a sum does not depend on the order of the calls. At 2^24 the largest
+/// square, (64 ln 2)^2, takes 35 bits: a window may hold half a thousand million samples before the sum wraps.
+pub(crate) const LOG_SCALE: f64 = (1 << 24) as f64;
+
+impl Sums {
+    pub(crate) fn samples(&self) -> u64 {
+        self.successes.wrapping_add(self.drops)
+    }
+
+    /// Calls in flight as far as the stripes know: consistent with `clock`.
+    fn in_flight_now(&self) -> u64 {
+        self.admitted.wrapping_sub(self.ended)
+    }
+
+    /// The area under the calls in flight from the clock's 0 to `now`, modulo 2^64: only differences mean something.
+    pub(crate) fn area(&self, now: u64) -> u64 {
+        self.in_flight_now().wrapping_mul(now).wrapping_add(self.clock)
+    }
+}
+
+/// A finished call to be added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) started: u64,
+    pub(crate) ended: u64,
+    pub(crate) in_flight: u32,
+    pub(crate) kind: Kind,
+    /// The number of the open window.
+    pub(crate) window: u64,
+}
+
+/// How a finished call counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Success,
+    Drop { fast: bool },
+    StaleSuccess,
+    StaleDrop,
+    Ignored,
+    Cancelled,
+}
+
+fn add(cell: &AtomicU64, by: u64) {
+    cell.store(cell.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+}
+
+impl Stripe {
+    /// Adds to the sums, as the stripe's only writer.
+    #[inline]
+    fn write(&self, change: impl FnOnce(&Self)) {
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
+        // The odd number is visible before any of the change: pairs with the acquire fence in `read`.
+        fence(Ordering::Release);
+        change(self);
+        // The change is visible before the even number: pairs with the acquire load in `read`.
+        self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
+    }
+
+    /// Reads the sums between two calls, or gives up on a writer that was interrupted in the middle of one.
+    fn read(&self) -> Option<(Sums, u64)> {
+        const ATTEMPTS: usize = if cfg!(loom) { 2 } else { 1000 };
+        for _ in 0..ATTEMPTS {
+            let before = self.sequence.load(Ordering::Acquire);
+            if before % 2 == 0 {
+                let read = (self.load(), self.peak.load(Ordering::Relaxed));
+                // None of the loads above may move below the second look at the sequence.
+                fence(Ordering::Acquire);
+                if self.sequence.load(Ordering::Relaxed) == before {
+                    return Some(read);
+                }
+            }
+            spin();
+        }
+        None
+    }
+
+    #[inline]
+    fn admit(&self, started: u64) {
+        self.write(|stripe| {
+            add(&stripe.admitted, 1);
+            add(&stripe.clock, started.wrapping_neg());
+        });
+    }
+
+    #[inline]
+    fn end(&self, call: Ended) {
+        let latency = call.ended.saturating_sub(call.started);
+        self.write(|stripe| {
+            add(&stripe.ended, 1);
+            add(&stripe.clock, call.ended);
+            add(&stripe.ended_latency, latency);
+            match call.kind {
+                Kind::Success => {
+                    add(&stripe.successes, 1);
+                    add(&stripe.latency, latency);
+                    if latency > 0 {
+                        let log = (latency as f64).ln();
+                        add(&stripe.timed, 1);
+                        add(&stripe.log_latency, (log * LOG_SCALE) as u64);
+                        add(&stripe.log_latency_sq, (log * log * LOG_SCALE) as u64);
+                    }
+                    stripe.sample(&call);
+                }
+                Kind::Drop { fast } => {
+                    add(&stripe.drops, 1);
+                    add(&stripe.drop_latency, latency);
+                    if fast {
+                        add(&stripe.fast_drops, 1);
+                        add(&stripe.fast_drop_latency, latency);
+                    }
+                    stripe.sample(&call);
+                }
+                Kind::StaleSuccess => add(&stripe.stale_successes, 1),
+                Kind::StaleDrop => add(&stripe.stale_drops, 1),
+                Kind::Ignored => add(&stripe.ignored, 1),
+                Kind::Cancelled => {}
+            }
+        });
+    }
+
+    #[inline]
+    fn sample(&self, call: &Ended) {
+        add(&self.in_flight, u64::from(call.in_flight));
+        let peak = self.peak.load(Ordering::Relaxed);
+        let window = call.window << 32;
+        if peak & WINDOW_MASK != window || peak < window | u64::from(call.in_flight) {
+            self.peak.store(window | u64::from(call.in_flight), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The upper half of `Stripe::peak`: the low 32 bits of the window's number.
+const WINDOW_MASK: u64 = !0 << 32;
+
+/// How many groups of stripes there can be; group `g` holds 2^g.
+const GROUPS: usize = 24;
+
+/// The stripes of an instance: one for each thread that has called through it, made on the thread's first call.
+#[derive(Debug)]
+pub(crate) struct Stripes {
+    groups: [OnceLock<Box<[OnceLock<Box<Padded<Stripe>>>]>>; GROUPS],
+    /// For calls in destructors of an ending thread, whose number is gone, and for threads beyond all groups.
+    shared: Mutex<()>,
+    shared_stripe: Padded<Stripe>,
+}
+
+/// All stripes added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) sums: Sums,
+    /// The most calls in flight that a sample of the open window saw at its admission.
+    pub(crate) max_in_flight: u32,
+}
+
+impl Stripes {
+    pub(crate) fn new() -> Self {
+        Self {
+            groups: [const { OnceLock::new() }; GROUPS],
+            shared: Mutex::new(()),
+            shared_stripe: Padded(Stripe::default()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn admit(&self, started: u64) {
+        self.with(|stripe| stripe.admit(started));
+    }
+
+    #[inline]
+    pub(crate) fn reject(&self) {
+        self.with(|stripe| add(&stripe.rejected, 1));
+    }
+
+    #[inline]
+    pub(crate) fn end(&self, call: Ended) {
+        self.with(|stripe| stripe.end(call));
+    }
+
+    /// Hands the calling thread its stripe.
+    #[inline]
+    fn with(&self, write: impl FnOnce(&Stripe)) {
+        if let Some(slot) = thread_slot::current() {
+            // Numbers 0, 1 and 2, 3 to 6, 7 to 14, …
+            let group = (slot + 1).ilog2() as usize;
+            let place = slot + 1 - (1 << group);
+            if let Some(stripe) = self.groups.get(group).and_then(OnceLock::get).and_then(|stripes| stripes[place].get())
+            {
+                return write(stripe);
+            }
+            if group < GROUPS {
+                return write(self.make(group, place));
+            }
+        }
+        let _one_at_a_time = lock(&self.shared);
+        write(&self.shared_stripe);
+    }
+
+    #[cold]
+    fn make(&self, group: usize, place: usize) -> &Stripe {
+        let stripes = self.groups[group].get_or_init(|| (0..1usize << group).map(|_| OnceLock::new()).collect());
+        stripes[place].get_or_init(Box::default)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Stripe> {
+        let own = self.groups.iter().filter_map(OnceLock::get).flat_map(|stripes| stripes.iter());
+        own.filter_map(OnceLock::get).map(|stripe| &***stripe).chain([&*self.shared_stripe])
+    }
+
+    /// Adds up all stripes for a window that may close; `None` if a writer stays interrupted in the middle of a call.
+    ///
+    /// One caller at a time.
+    pub(crate) fn read(&self) -> Option<Reading> {
+        let mut reading = Reading::default();
+        for stripe in self.all() {
+            let (sums, peak) = stripe.read()?;
+            // A sample that was added while the last window closed may have kept that window's number on its peak, so
+            // the peak counts whenever there are new samples. It can be too high then, never too low.
+            if sums.samples() != stripe.seen.load(Ordering::Relaxed) {
+                reading.max_in_flight = reading.max_in_flight.max(peak as u32);
+            }
+            stripe.read.store(sums.samples(), Ordering::Relaxed);
+            reading.sums.add(&sums);
+        }
+        Some(reading)
+    }
+
+    /// Makes the last reading the end of a window. One caller at a time, the one that read.
+    pub(crate) fn closed(&self) {
+        for stripe in self.all() {
+            stripe.seen.store(stripe.read.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    /// Adds up all stripes, for someone who looks on.
+    pub(crate) fn sums(&self) -> Sums {
+        let mut sums = Sums::default();
+        for stripe in self.all() {
+            // A writer interrupted in the middle of a call leaves one call half added; to look on, that will do.
+            sums.add(&stripe.read().map_or_else(|| stripe.load(), |(sums, _)| sums));
+        }
+        sums
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn success(started: u64, ended: u64, in_flight: u32, window: u64) -> Ended {
+        Ended { started, ended, in_flight, kind: Kind::Success, window }
+    }
+
+    #[test]
+    fn the_area_under_the_calls_in_flight_is_exact() {
+        let stripes = Stripes::new();
+        stripes.admit(10);
+        stripes.admit(15);
+        let at_20 = stripes.read().unwrap().sums;
+        stripes.end(success(10, 30, 1, 0));
+        stripes.admit(35);
+        let at_40 = stripes.read().unwrap().sums;
+        // Two calls from 20 to 30, one from 30 to 35, two from 35 to 40.
+        assert_eq!(at_40.area(40).wrapping_sub(at_20.area(20)), 2 * 10 + 5 + 2 * 5);
+    }
+
+    #[test]
+    fn a_peak_ends_with_its_window() {
+        let stripes = Stripes::new();
+        stripes.end(success(0, 5, 9, 0));
+        stripes.end(success(0, 6, 4, 0));
+        assert_eq!(stripes.read().unwrap().max_in_flight, 9);
+        stripes.closed();
+        assert_eq!(stripes.read().unwrap().max_in_flight, 0);
+        stripes.end(success(0, 7, 2, 1));
+        assert_eq!(stripes.read().unwrap().max_in_flight, 2);
+    }
+
+    #[test]
+    fn a_sample_added_while_the_window_closes_brings_its_peak_to_the_next() {
+        let stripes = Stripes::new();
+        stripes.end(success(0, 5, 3, 0));
+        let reading = stripes.read().unwrap();
+        stripes.end(success(0, 6, 8, 0));
+        stripes.closed();
+        let next = stripes.read().unwrap();
+        assert_eq!(next.sums.since(&reading.sums).samples(), 1);
+        assert_eq!(next.max_in_flight, 8);
+    }
+
+    #[test]
+    fn counts_of_many_threads_add_up() {
+        let stripes = Stripes::new();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for i in 0..1000 {
+                        stripes.admit(i);
+                        stripes.end(success(i, i + 10, 1, 0));
+                    }
+                });
+            }
+            for _ in 0..1000 {
+                if let Some(reading) = stripes.read() {
+                    assert_eq!(reading.sums.latency, 10 * reading.sums.successes);
+                }
+            }
+        });
+        let sums = stripes.sums();
+        assert_eq!((sums.admitted, sums.ended, sums.successes, sums.latency), (8000, 8000, 8000, 80_000));
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_sees_whole_calls_and_in_the_end_all_of_them() {
+        loom::model(|| {
+            let stripe = Arc::new(Stripe::default());
+            let writer = {
+                let stripe = stripe.clone();
+                thread::spawn(move || {
+                    for call in 0..2 {
+                        stripe.write(|stripe| {
+                            add(&stripe.ended, 1);
+                            add(&stripe.latency, 10 + call);
+                        });
+                    }
+                })
+            };
+            if let Some((sums, _)) = stripe.read() {
+                assert!(matches!((sums.ended, sums.latency), (0, 0) | (1, 10) | (2, 21)), "torn: {sums:?}");
+            }
+            writer.join().unwrap();
+            let (sums, _) = stripe.read().expect("no writer is left");
+            assert_eq!((sums.ended, sums.latency), (2, 21));
+        });
+    }
+}

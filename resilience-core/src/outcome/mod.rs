@@ -1,0 +1,17 @@
+//! What a finished call says about the dependency's load.
+
+mod chain;
+
+pub use chain::is_overload;
+
+/// What a finished call says about the dependency's load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It worked: its latency is a sample.
+    Success,
+    /// It failed with an overload signal, such as a time-out or a 503: a sample that asks for a lower limit.
+    Drop,
+    /// It failed in a way that says nothing about load, such as a 404: no sample.
+    Ignored,
+}

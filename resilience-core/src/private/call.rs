@@ -1,0 +1,134 @@
+//! One limited call, sync or async. The limit itself is the same [`Permit`]; there is nothing else to a call.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use crate::error::Error;
+use crate::limit::Permit;
+use crate::outcome::Outcome;
+use crate::registry::Resolved;
+
+impl Resolved {
+    #[inline]
+    fn acquire(self) -> Result<Permit<'static>, Error> {
+        self.0.map_err(|error| *error)?.acquire()
+    }
+}
+
+/// Runs `body` under the limit, or makes the output of a rejected call.
+///
+/// A panic of `body` drops the permit: the slot is free and the call is no sample.
+#[inline]
+pub fn limit_sync<R>(
+    resolved: Resolved,
+    classify: impl FnOnce(&R) -> Outcome,
+    reject: impl FnOnce(Error) -> R,
+    body: impl FnOnce() -> R,
+) -> R {
+    match resolved.acquire() {
+        Ok(permit) => {
+            let output = body();
+            permit.complete(classify(&output));
+            output
+        }
+        Err(error) => reject(error),
+    }
+}
+
+/// Puts `future` under the limit. The first argument ties the output's type before the future is looked at.
+#[inline]
+pub fn limit_async<R, F, C, J>(
+    _output: PhantomData<fn() -> R>,
+    resolved: Resolved,
+    classify: C,
+    reject: J,
+    future: F,
+) -> Limited<F, C, J>
+where
+    F: Future<Output = R>,
+    C: FnOnce(&R) -> Outcome,
+    J: FnOnce(Error) -> R,
+{
+    Limited { future, state: State::Unpolled { resolved }, hooks: Some((classify, reject)) }
+}
+
+/// Makes a future and puts it under the limit; the making is not limited.
+#[inline]
+pub fn limit_made<R, F, C, J>(
+    output: PhantomData<fn() -> R>,
+    resolved: Resolved,
+    classify: C,
+    reject: J,
+    make: impl FnOnce() -> F,
+) -> Limited<F, C, J>
+where
+    F: Future<Output = R>,
+    C: FnOnce(&R) -> Outcome,
+    J: FnOnce(Error) -> R,
+{
+    limit_async(output, resolved, classify, reject, make())
+}
+
+pin_project! {
+    /// A future under an adaptive limit.
+    ///
+    /// The slot is taken at the first poll and free again when the output is ready. Dropped before that, the future gives
+    /// its slot back and the call is no sample.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Limited<F, C, J> {
+        #[pin]
+        future: F,
+        state: State,
+        // What to make of the output and of a rejection; `None` when the future is done.
+        hooks: Option<(C, J)>,
+    }
+}
+
+enum State {
+    Unpolled { resolved: Resolved },
+    Running { permit: Permit<'static> },
+    /// Done, or being polled: a panic of the inner future unwinds with the permit on the stack, which frees the slot.
+    Empty,
+}
+
+impl<F, C, J> Future for Limited<F, C, J>
+where
+    F: Future,
+    C: FnOnce(&F::Output) -> Outcome,
+    J: FnOnce(Error) -> F::Output,
+{
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let permit = match std::mem::replace(this.state, State::Empty) {
+            State::Running { permit } => permit,
+            State::Unpolled { resolved } => match resolved.acquire() {
+                Ok(permit) => permit,
+                Err(error) => {
+                    let (_, reject) = this.hooks.take().expect(POLLED_AFTER_READY);
+                    return Poll::Ready(reject(error));
+                }
+            },
+            State::Empty => panic!("{POLLED_AFTER_READY}"),
+        };
+        match this.future.poll(context) {
+            Poll::Ready(output) => {
+                let (classify, _) = this.hooks.take().expect(POLLED_AFTER_READY);
+                permit.complete(classify(&output));
+                Poll::Ready(output)
+            }
+            Poll::Pending => {
+                *this.state = State::Running { permit };
+                Poll::Pending
+            }
+        }
+    }
+}
+
+const POLLED_AFTER_READY: &str = "a limited future was polled after it was ready or had panicked";

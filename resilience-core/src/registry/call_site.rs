@@ -1,0 +1,180 @@
+//! A place in the source that calls through a limit.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::layers::Layer;
+use super::{Registry, global};
+use crate::error::{Error, Origin};
+use crate::id::Id;
+use crate::limit::LimitConfig;
+use crate::limit::instance::{Instance, InstanceRef};
+
+/// A place in the source that calls through a limit: its settings, and the instance once it is known.
+///
+/// The attribute makes one as a `static`. It is public for generated code alone.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct CallSite {
+    name: Name,
+    origin: Origin,
+    config: Option<&'static str>,
+    algorithm: Option<&'static str>,
+    initial_limit: Option<u32>,
+    min_limit: Option<u32>,
+    max_limit: Option<u32>,
+    window: Option<u64>,
+    enabled: Option<bool>,
+    /// The instance in the first registry that the site was called with, which is the only one in production. Kept for
+    /// as long as the process lives, so a call borrows it and touches no reference count.
+    pinned: OnceLock<Pinned>,
+}
+
+#[derive(Debug)]
+enum Name {
+    Given(&'static str),
+    /// The path of an item in the limited function, below which it stands as `::SITE::here`.
+    Path(fn() -> &'static str),
+}
+
+#[derive(Debug)]
+struct Pinned {
+    registry: Registry,
+    instance: Arc<Instance>,
+}
+
+impl CallSite {
+    /// A site that shares the limit of that name.
+    pub const fn named(name: &'static str, file: &'static str, line: u32, column: u32) -> Self {
+        Self::new(Name::Given(name), file, line, column)
+    }
+
+    /// A site with a limit of its own, found by the path of its function.
+    pub const fn unnamed(path: fn() -> &'static str, file: &'static str, line: u32, column: u32) -> Self {
+        Self::new(Name::Path(path), file, line, column)
+    }
+
+    const fn new(name: Name, file: &'static str, line: u32, column: u32) -> Self {
+        Self {
+            name,
+            origin: Origin { file, line, column },
+            config: None,
+            algorithm: None,
+            initial_limit: None,
+            min_limit: None,
+            max_limit: None,
+            window: None,
+            enabled: None,
+            pinned: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> Id {
+        match self.name {
+            Name::Given(name) => name.into(),
+            Name::Path(path) => {
+                let path = path();
+                path.strip_suffix("::SITE::here").unwrap_or(path).into()
+            }
+        }
+    }
+
+    pub(crate) fn config_name(&self) -> Option<&'static str> {
+        self.config
+    }
+
+    pub(crate) fn layer(&self) -> Layer {
+        let config = LimitConfig {
+            algorithm: self.algorithm.map(Cow::Borrowed),
+            initial_limit: self.initial_limit,
+            min_limit: self.min_limit,
+            max_limit: self.max_limit,
+            window: self.window.map(Duration::from_nanos),
+            enabled: self.enabled,
+            ..LimitConfig::default()
+        };
+        Layer::new("attribute", Some(self.origin), config)
+    }
+
+    /// The site's limit in the registry that is in force: the one scoped to the thread or future, else the process-wide.
+    #[inline]
+    pub fn resolve(&'static self) -> Resolved {
+        match global::scoped() {
+            None => self.resolve_in(global::get()),
+            Some(registry) => self.look_up(&registry),
+        }
+    }
+
+    /// The site's limit in a registry.
+    #[inline]
+    pub fn resolve_in(&'static self, registry: &Registry) -> Resolved {
+        match self.pinned.get() {
+            Some(pinned) if Arc::ptr_eq(&pinned.registry.0, &registry.0) => {
+                Resolved(Ok(InstanceRef::Borrowed(&pinned.instance)))
+            }
+            Some(_) => self.look_up(registry),
+            None => self.pin(registry),
+        }
+    }
+
+    /// Not pinned: a scoped registry ends, and a site must not keep it.
+    #[cold]
+    fn look_up(&'static self, registry: &Registry) -> Resolved {
+        Resolved(registry.0.of_site(self).map(InstanceRef::Shared).map_err(Box::new))
+    }
+
+    #[cold]
+    fn pin(&'static self, registry: &Registry) -> Resolved {
+        match registry.0.of_site(self) {
+            Ok(instance) => {
+                let pinned = self.pinned.get_or_init(|| Pinned { registry: registry.clone(), instance });
+                if Arc::ptr_eq(&pinned.registry.0, &registry.0) {
+                    Resolved(Ok(InstanceRef::Borrowed(&pinned.instance)))
+                } else {
+                    // Another thread was first, with another registry.
+                    self.look_up(registry)
+                }
+            }
+            Err(error) => Resolved(Err(Box::new(error))),
+        }
+    }
+}
+
+macro_rules! settings {
+    ($($name:ident: $type:ty,)*) => {
+        impl CallSite {
+            $(
+                /// Sets the attribute's argument of that name.
+                #[must_use]
+                pub const fn $name(mut self, value: $type) -> Self {
+                    self.$name = Some(value);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+settings! {
+    config: &'static str,
+    algorithm: &'static str,
+    initial_limit: u32,
+    min_limit: u32,
+    max_limit: u32,
+    enabled: bool,
+}
+
+impl CallSite {
+    /// Sets the attribute's `window`, in nanoseconds.
+    #[must_use]
+    pub const fn window_nanos(mut self, value: u64) -> Self {
+        self.window = Some(value);
+        self
+    }
+}
+
+/// A site's limit, or why it has none.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Resolved(pub(crate) Result<InstanceRef<'static>, Box<Error>>);

@@ -1,0 +1,162 @@
+//! The instances of a registry and the settings they are made from.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::call_site::CallSite;
+use super::layers::{Algorithms, Layer, resolve};
+use crate::error::{Code, Error, Problem, nearest};
+use crate::id::Id;
+use crate::limit::instance::Instance;
+use crate::limit::settings::{Factory, LimitSettings};
+use crate::time::SharedClock;
+
+pub(crate) struct Instances {
+    clock: SharedClock,
+    defaults: Option<Layer>,
+    configs: BTreeMap<String, Layer>,
+    algorithms: BTreeMap<String, Factory>,
+    known: RwLock<Known>,
+}
+
+/// Instances are added and never replaced or removed: who holds one holds the one.
+#[derive(Default)]
+struct Known {
+    by_id: HashMap<Id, Made>,
+    /// By the address of the call site, for registries whose call sites look them up on each call.
+    by_site: HashMap<usize, Arc<Instance>>,
+}
+
+struct Made {
+    instance: Arc<Instance>,
+    /// Where it was first asked for.
+    by: String,
+}
+
+impl Default for Instances {
+    fn default() -> Self {
+        Self::new(SharedClock::system(), None, BTreeMap::new(), BTreeMap::new())
+    }
+}
+
+impl Instances {
+    pub(crate) fn new(
+        clock: SharedClock,
+        defaults: Option<Layer>,
+        configs: BTreeMap<String, Layer>,
+        algorithms: BTreeMap<String, Factory>,
+    ) -> Self {
+        Self { clock, defaults, configs, algorithms, known: RwLock::default() }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Result<Arc<Instance>, Error> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = known.by_id.get(id) {
+            return Ok(made.instance.clone());
+        }
+        let hint = nearest(id, known.by_id.keys().map(Id::as_str));
+        let hint = hint.map_or_else(
+            || format!("; it has {} limits, each made on its function's first call", known.by_id.len()),
+            |near| format!("; did you mean `{near}`?"),
+        );
+        let text = format!("the registry has no limit `{id}`{hint}");
+        Err(Error::settings(vec![Problem::new(Code::UNKNOWN_INSTANCE, text)]))
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Instance>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = known.by_id.values().map(|made| made.instance.clone()).collect();
+        all.sort_by(|a, b| a.id().cmp(b.id()));
+        all
+    }
+
+    /// The instance of a call site, made on its first call.
+    pub(crate) fn of_site(&self, site: &'static CallSite) -> Result<Arc<Instance>, Error> {
+        let key = std::ptr::from_ref(site).addr();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(instance) = known.by_site.get(&key) {
+            return Ok(instance.clone());
+        }
+        drop(known);
+        let instance = self.get_or_make(site.id(), site.config_name(), &site.layer())?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.by_site.insert(key, instance.clone());
+        Ok(instance)
+    }
+
+    pub(crate) fn get_or_make(&self, id: Id, config: Option<&str>, own: &Layer) -> Result<Arc<Instance>, Error> {
+        let settings = self.settings(&id, config, own)?;
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = known.by_id.get(&id) {
+            return made.shared_with(&settings, own);
+        }
+        drop(known);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = known.by_id.get(&id) {
+            // Another thread made it in between.
+            return made.shared_with(&settings, own);
+        }
+        let instance = Arc::new(Instance::new(id.clone(), settings, self.clock.clone()));
+        known.by_id.insert(id, Made { instance: instance.clone(), by: own.place() });
+        Ok(instance)
+    }
+
+    fn settings(&self, id: &Id, config: Option<&str>, own: &Layer) -> Result<LimitSettings, Error> {
+        let mut problems = Vec::new();
+        if id.as_str().trim().is_empty() {
+            let text = format!("the id of a limit is empty; in {}", own.place());
+            problems.push(Problem::new(Code::RESERVED_NAME, text));
+        }
+        let mut layers: Vec<&Layer> = self.defaults.iter().collect();
+        if let Some(name) = config {
+            match self.configs.get(name) {
+                Some(layer) => layers.push(layer),
+                None => problems.push(self.unknown_config(name, own)),
+            }
+        }
+        layers.push(own);
+        match resolve(&layers, &Algorithms(&self.algorithms)) {
+            Ok(settings) if problems.is_empty() => Ok(settings),
+            Ok(_) => Err(Error::settings(problems)),
+            Err(more) => {
+                problems.extend(more);
+                Err(Error::settings(problems))
+            }
+        }
+    }
+
+    fn unknown_config(&self, name: &str, own: &Layer) -> Problem {
+        let hint = nearest(name, self.configs.keys().map(String::as_str));
+        let hint = match hint {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None if self.configs.is_empty() => "; it has none".to_owned(),
+            None => {
+                let names: Vec<_> = self.configs.keys().map(|name| format!("`{name}`")).collect();
+                format!("; it has {}", names.join(", "))
+            }
+        };
+        Problem::new(Code::UNKNOWN_CONFIG, format!("the registry has no config `{name}`, asked for by {}{hint}", own.place()))
+    }
+}
+
+impl Made {
+    /// The instance, for another place that asks for it with these settings.
+    fn shared_with(&self, settings: &LimitSettings, asked_by: &Layer) -> Result<Arc<Instance>, Error> {
+        let differences = self.instance.settings().differences(settings);
+        if differences.is_empty() {
+            return Ok(self.instance.clone());
+        }
+        let differences: Vec<_> = differences
+            .iter()
+            .map(|(property, first, second)| format!("`{property}` is {first} there and {second} here"))
+            .collect();
+        let text = format!(
+            "limit `{}` of the {} has other settings than the one made first by the {}: {}",
+            self.instance.id(),
+            asked_by.place(),
+            self.by,
+            differences.join(", "),
+        );
+        Err(Error::settings(vec![Problem::new(Code::SETTINGS_DIFFER, text)]))
+    }
+}

@@ -1,0 +1,151 @@
+//! Where limits live: shared by name, set up from layers of settings, looked up by whoever wants to see them.
+
+mod builder;
+mod call_site;
+mod global;
+mod instances;
+mod layers;
+mod snapshot;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+pub use builder::Builder;
+#[doc(hidden)]
+pub use call_site::{CallSite, Resolved};
+pub use global::Scoped;
+pub use snapshot::RegistrySnapshot;
+
+use crate::error::{Error, Origin};
+use crate::id::Id;
+use crate::limit::{AdaptiveLimit, LimitConfig};
+use instances::Instances;
+use layers::Layer;
+
+/// A set of limits, found by their ids. Clones are the same registry.
+///
+/// Most programs have one, the [process-wide](Self::global) one, and never name it: attributes use it by themselves.
+/// Set it up once at the start with a [builder](Self::builder) and [`install`](Self::install) it. Tests make their own
+/// and [scope](Self::scope) it to a thread or a future, or give it to an attribute with `registry = expr`.
+///
+/// # Examples
+///
+/// ```
+/// use resilience_core::limit::LimitConfig;
+/// use resilience_core::registry::Registry;
+///
+/// let registry = Registry::builder()
+///     .defaults(LimitConfig::new().max_limit(500))
+///     .config("backend", LimitConfig::new().algorithm("aimd").max_limit(100))
+///     .build()?;
+///
+/// let orders = registry.register_with("orders", "backend", LimitConfig::new())?;
+/// assert_eq!(orders.snapshot().max_limit, 100);
+/// assert_eq!(registry.adaptive_limit("orders")?.limit(), 20);
+/// # Ok::<(), resilience_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Registry(Arc<Instances>);
+
+impl Registry {
+    /// Returns a registry with the built-in defaults.
+    pub fn new() -> Self {
+        Self(Arc::new(Instances::default()))
+    }
+
+    /// Returns a builder for a registry with settings of its own.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Returns the process-wide registry; if none was [installed](Self::install), one with the built-in defaults is made
+    /// and stays.
+    pub fn global() -> &'static Self {
+        global::get()
+    }
+
+    /// Makes this the process-wide registry.
+    ///
+    /// # Errors
+    ///
+    /// `R4C-REG-005` if another one was installed or used before: limits that live in it would be lost.
+    pub fn install(self) -> Result<(), Error> {
+        global::install(self)
+    }
+
+    /// Runs `run` with this registry in the place of the process-wide one, on this thread.
+    ///
+    /// Attributes that name a registry of their own are not affected, nor is what `run` starts on other threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience_core::registry::Registry;
+    ///
+    /// let test = Registry::new();
+    /// test.scope(|| {
+    ///     // Calls of annotated functions here use limits of `test`, made on their first call.
+    /// });
+    /// assert!(test.snapshot().limits.is_empty());
+    /// ```
+    pub fn scope<R>(&self, run: impl FnOnce() -> R) -> R {
+        let _entered = global::enter(self);
+        run()
+    }
+
+    /// Returns `future` with this registry in the place of the process-wide one whenever it is polled, on whatever thread.
+    pub fn scope_future<F: Future>(&self, future: F) -> Scoped<F> {
+        Scoped::new(self.clone(), future)
+    }
+
+    /// Returns the limit of that id.
+    ///
+    /// # Errors
+    ///
+    /// `R4C-REG-009`, with the nearest id, if there is none. A limit of an attribute is made on the function's first call.
+    pub fn adaptive_limit(&self, id: &str) -> Result<AdaptiveLimit, Error> {
+        self.0.get(id).map(AdaptiveLimit::new)
+    }
+
+    /// Returns the limit of that id, made with these settings if there is none, as an attribute there would.
+    ///
+    /// # Errors
+    ///
+    /// `R4C-REG-008` if it was made with different settings, which names both places and what differs; `R4C-REG-001` and
+    /// `R4C-REG-002` for settings that are out of range; all problems at once.
+    #[track_caller]
+    pub fn register(&self, id: impl Into<Id>, config: LimitConfig) -> Result<AdaptiveLimit, Error> {
+        let layer = Layer::new("register", Some(Origin::caller()), config);
+        self.0.get_or_make(id.into(), None, &layer).map(AdaptiveLimit::new)
+    }
+
+    /// Like [`register`](Self::register), over a named config.
+    ///
+    /// # Errors
+    ///
+    /// Also `R4C-REG-004`, with the nearest name, if the registry has no such config.
+    #[track_caller]
+    pub fn register_with(&self, id: impl Into<Id>, name: &str, config: LimitConfig) -> Result<AdaptiveLimit, Error> {
+        let layer = Layer::new("register_with", Some(Origin::caller()), config);
+        self.0.get_or_make(id.into(), Some(name), &layer).map(AdaptiveLimit::new)
+    }
+
+    /// Returns what all limits are now, ordered by id.
+    pub fn snapshot(&self) -> RegistrySnapshot {
+        RegistrySnapshot { limits: self.0.all().iter().map(|instance| instance.snapshot()).collect() }
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<_> = self.0.all().iter().map(|instance| instance.id().clone()).collect();
+        f.debug_struct("Registry").field("limits", &ids).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,12 @@
+//! What a registry holds at one moment.
+
+use crate::limit::Snapshot;
+
+/// All limits of a registry at one moment, ordered by id.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct RegistrySnapshot {
+    /// One for each adaptive limit.
+    pub limits: Vec<Snapshot>,
+}
