@@ -18,10 +18,8 @@ use std::sync::Arc;
 /// assert_eq!(Id::from("orders"), Id::from(String::from("orders")));
 /// assert_eq!(Id::from("orders").as_str(), "orders");
 /// ```
-#[derive(Clone)]
 pub struct Id(Repr);
 
-#[derive(Clone)]
 enum Repr {
     Static(&'static str),
     Shared(Arc<str>),
@@ -34,6 +32,16 @@ impl Id {
             Repr::Static(text) => text,
             Repr::Shared(text) => text,
         }
+    }
+}
+
+impl Clone for Id {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            Repr::Static(text) => Repr::Static(text),
+            Repr::Shared(text) => Repr::Shared(text.clone()),
+        })
     }
 }
 

@@ -40,18 +40,32 @@ pub struct Error(Repr);
 #[derive(Clone)]
 enum Repr {
     /// Kept inline: made on the path of a rejection, which allocates nothing.
-    LimitExceeded { id: Id, limit: u32, in_flight: u32 },
-    BulkheadFull { id: Id, limit: u32 },
-    TimedOut { id: Id, after: Duration },
+    LimitExceeded {
+        id: Id,
+        limit: u32,
+        in_flight: u32,
+    },
+    BulkheadFull {
+        id: Id,
+        limit: u32,
+    },
+    TimedOut {
+        id: Id,
+        after: Duration,
+    },
     /// Problems with settings: at least one.
     Settings(Arc<[Problem]>),
 }
 
 impl Error {
-    /// Returns the error of a call that found the limit reached.
-    #[cold]
+    /// Returns the error of a call that found the limit reached. Not cold: under overload most calls come here.
+    #[inline]
     pub(crate) fn limit_exceeded(id: Id, limit: u32, in_flight: u32) -> Self {
-        Self(Repr::LimitExceeded { id, limit, in_flight })
+        Self(Repr::LimitExceeded {
+            id,
+            limit,
+            in_flight,
+        })
     }
 
     /// Returns the error of a call that a time-out ended after `after`.
@@ -59,7 +73,10 @@ impl Error {
     /// For time-outs of your own: a limit around the call counts it as overload without further ado.
     #[cold]
     pub fn timed_out(id: impl Into<Id>, after: Duration) -> Self {
-        Self(Repr::TimedOut { id: id.into(), after })
+        Self(Repr::TimedOut {
+            id: id.into(),
+            after,
+        })
     }
 
     /// Returns the error of a call that found a bulkhead of `limit` calls full.
@@ -67,13 +84,19 @@ impl Error {
     /// For bulkheads of your own: a limit around the call counts it as overload without further ado.
     #[cold]
     pub fn bulkhead_full(id: impl Into<Id>, limit: u32) -> Self {
-        Self(Repr::BulkheadFull { id: id.into(), limit })
+        Self(Repr::BulkheadFull {
+            id: id.into(),
+            limit,
+        })
     }
 
     /// Returns the error that reports `problems`, in a fixed order.
     #[cold]
     pub(crate) fn settings(mut problems: Vec<Problem>) -> Self {
-        debug_assert!(!problems.is_empty(), "an error reports at least one problem");
+        debug_assert!(
+            !problems.is_empty(),
+            "an error reports at least one problem"
+        );
         problems.sort();
         problems.dedup();
         Self(Repr::Settings(problems.into()))
@@ -100,7 +123,9 @@ impl Error {
     /// Returns the id of the instance that the call was rejected or ended by; `None` for a problem with settings.
     pub fn id(&self) -> Option<&Id> {
         match &self.0 {
-            Repr::LimitExceeded { id, .. } | Repr::BulkheadFull { id, .. } | Repr::TimedOut { id, .. } => Some(id),
+            Repr::LimitExceeded { id, .. }
+            | Repr::BulkheadFull { id, .. }
+            | Repr::TimedOut { id, .. } => Some(id),
             Repr::Settings(_) => None,
         }
     }
@@ -145,17 +170,28 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Repr::LimitExceeded { id, limit, in_flight } => {
-                write!(f, "limit of `{id}` exceeded: {in_flight} calls in flight, limit {limit}")
+            Repr::LimitExceeded {
+                id,
+                limit,
+                in_flight,
+            } => {
+                write!(
+                    f,
+                    "limit of `{id}` exceeded: {in_flight} calls in flight, limit {limit}"
+                )
             }
-            Repr::BulkheadFull { id, limit } => write!(f, "bulkhead `{id}` full: {limit} calls in flight"),
+            Repr::BulkheadFull { id, limit } => {
+                write!(f, "bulkhead `{id}` full: {limit} calls in flight")
+            }
             Repr::TimedOut { id, after } => write!(f, "`{id}` timed out after {after:?}"),
             Repr::Settings(problems) => {
                 if let [problem] = &**problems {
                     return write!(f, "{problem}");
                 }
                 write!(f, "{} problems with the settings:", problems.len())?;
-                problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+                problems
+                    .iter()
+                    .try_for_each(|problem| write!(f, "\n  {problem}"))
             }
         }
     }

@@ -17,7 +17,11 @@ impl Origin {
     #[track_caller]
     pub(crate) fn caller() -> Self {
         let location = std::panic::Location::caller();
-        Self { file: location.file(), line: location.line(), column: location.column() }
+        Self {
+            file: location.file(),
+            line: location.line(),
+            column: location.column(),
+        }
     }
 }
 
@@ -58,14 +62,22 @@ impl fmt::Display for Problem {
 ///
 /// Case and separators are what people get wrong most, so they cost nothing; of equally near ones the first in
 /// alphabetical order is taken, so that the message is always the same.
-pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    given: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let given = fold(given);
     let mut candidates: Vec<&str> = candidates.into_iter().collect();
     candidates.sort_unstable();
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&given, &fold(candidate)), candidate))
+        .map(|candidate| {
+            (
+                strsim::damerau_levenshtein(&given, &fold(candidate)),
+                candidate,
+            )
+        })
         .filter(|(distance, candidate)| *distance <= 1 + candidate.chars().count() / 4)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -8,7 +8,11 @@ use std::time::Duration;
 ///
 /// The [`Display`](fmt::Display) text is for people and may change; match on the variants.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Reason {
     /// No window has closed since the instance was made or reset.
@@ -89,7 +93,11 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Initial => f.write_str("initial limit"),
-            Self::Gradient { gradient, latency, baseline } => write!(
+            Self::Gradient {
+                gradient,
+                latency,
+                baseline,
+            } => write!(
                 f,
                 "gradient {gradient:.2}: latency {} against a long-term {}",
                 Latency(*latency),
@@ -97,14 +105,24 @@ impl fmt::Display for Reason {
             ),
             Self::Increase { by } => write!(f, "no overload, {by} more"),
             Self::Queue { queue, alpha, beta } => {
-                write!(f, "{queue:.1} calls queue at the dependency, wanted {alpha:.0} to {beta:.0}")
+                write!(
+                    f,
+                    "{queue:.1} calls queue at the dependency, wanted {alpha:.0} to {beta:.0}"
+                )
             }
             Self::Probe { baseline } => write!(f, "baseline measured anew: {}", Latency(*baseline)),
             Self::Drops { drops, samples } => write!(f, "{drops} of {samples} calls were drops"),
             Self::TooSlow { latency, threshold } => {
-                write!(f, "latency {} above the threshold {}", Latency(*latency), Latency(*threshold))
+                write!(
+                    f,
+                    "latency {} above the threshold {}",
+                    Latency(*latency),
+                    Latency(*threshold)
+                )
             }
-            Self::Unused { max_in_flight } => write!(f, "at most {max_in_flight} in flight, too few to judge"),
+            Self::Unused { max_in_flight } => {
+                write!(f, "at most {max_in_flight} in flight, too few to judge")
+            }
             Self::NoLatency => f.write_str("no latency measured"),
             Self::Failed => f.write_str("the algorithm failed, limit kept"),
             Self::Custom(text) => f.write_str(text),

@@ -7,7 +7,11 @@ use super::algorithm::{Bounds, QueueSize};
 
 /// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Preset {
     /// The library's own: every repair on.
@@ -139,11 +143,13 @@ fn calls(value: &u32) -> Option<&'static str> {
 }
 
 fn window(value: &Duration) -> Option<&'static str> {
-    (!(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(value)).then_some("from 1ms to 1h")
+    (!(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(value))
+        .then_some("from 1ms to 1h")
 }
 
 fn threshold(value: &Duration) -> Option<&'static str> {
-    (!(Duration::from_nanos(1)..=Duration::from_secs(3600)).contains(value)).then_some("from 1ns to 1h")
+    (!(Duration::from_nanos(1)..=Duration::from_secs(3600)).contains(value))
+        .then_some("from 1ns to 1h")
 }
 
 fn ratio(value: &f64) -> Option<&'static str> {

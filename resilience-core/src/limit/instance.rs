@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::algorithm::{Algorithm, Bounds, Close, Decision};
 use super::listeners::Listeners;
+use super::log2::{natural, natural_square};
 use super::permit::Permit;
 use super::settings::LimitSettings;
 use super::slots::{Admission, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
-use super::stripes::{Ended, Kind, LOG_SCALE, Reading, Stripes, Sums};
+use super::stripes::{Ended, Kind, Reading, Stripes, Sums};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
 use crate::event::{Event, Reason};
@@ -74,7 +75,13 @@ struct Published {
 
 impl Published {
     fn initial() -> Self {
-        Self { windows: 0, decisions: 0, last_window: None, baseline: None, reason: Reason::Initial }
+        Self {
+            windows: 0,
+            decisions: 0,
+            last_window: None,
+            baseline: None,
+            reason: Reason::Initial,
+        }
     }
 }
 
@@ -157,7 +164,9 @@ impl Instance {
             Some(Outcome::Success) => Kind::StaleSuccess,
             Some(Outcome::Drop) if counts => {
                 let latency = ended.saturating_sub(call.started);
-                Kind::Drop { fast: latency < self.pace.fast_drop_below.load(Ordering::Relaxed) }
+                Kind::Drop {
+                    fast: latency < self.pace.fast_drop_below.load(Ordering::Relaxed),
+                }
             }
             Some(Outcome::Drop) => Kind::StaleDrop,
             Some(Outcome::Ignored) => Kind::Ignored,
@@ -178,7 +187,9 @@ impl Instance {
     /// Asks the algorithm about the open window, unless another thread is doing so.
     #[cold]
     fn close_window(&self, now: u64) {
-        let Some(controller) = try_lock(&self.controller) else { return };
+        let Some(controller) = try_lock(&self.controller) else {
+            return;
+        };
         if let Some(event) = self.decide(controller, now) {
             // The lock is free: a listener may call back, block or panic, and the next window still closes.
             self.listeners.tell(&event);
@@ -211,13 +222,17 @@ impl Instance {
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
         let baseline = guarded(|| controller.algorithm.baseline()).unwrap_or(None);
-        self.pace.fast_drop_below.store(decision.fast_drop_below, Ordering::Relaxed);
+        self.pace
+            .fast_drop_below
+            .store(decision.fast_drop_below, Ordering::Relaxed);
         if decision.fresh {
             self.pace.count_from.store(now, Ordering::Relaxed);
         }
         self.open_window(controller, &reading.sums, now);
         let wait = decision.next_window.unwrap_or(rule.duration);
-        self.pace.next_close.store(now.saturating_add(wait), Ordering::Relaxed);
+        self.pace
+            .next_close
+            .store(now.saturating_add(wait), Ordering::Relaxed);
         let limit = controller.bounds.clamp(decision.limit) as u32;
         let before = self.slots.set_limit(limit);
         let decisions = self.publish(&window, baseline, &decision.reason);
@@ -232,7 +247,8 @@ impl Instance {
 
     fn window(&self, controller: &Controller, reading: &Reading, now: u64) -> Window {
         let sums = reading.sums.since(&controller.sums);
-        let cancelled = sums.ended - sums.samples() - sums.ignored - sums.stale_successes - sums.stale_drops;
+        let cancelled =
+            sums.ended - sums.samples() - sums.ignored - sums.stale_successes - sums.stale_drops;
         Window {
             opened: controller.opened,
             closed: now,
@@ -241,8 +257,8 @@ impl Instance {
             successes: sums.successes,
             latency_sum: sums.latency,
             timed: sums.timed,
-            log_latency_sum: sums.log_latency as f64 / LOG_SCALE,
-            log_latency_sq_sum: sums.log_latency_sq as f64 / LOG_SCALE,
+            log_latency_sum: natural(sums.log_latency),
+            log_latency_sq_sum: natural_square(sums.log_latency_sq),
             drops: sums.drops,
             drop_latency_sum: sums.drop_latency,
             fast_drops: sums.fast_drops,
@@ -255,7 +271,10 @@ impl Instance {
             ended_latency_sum: sums.ended_latency,
             admitted: sums.admitted,
             rejected: sums.rejected,
-            in_flight_area: reading.sums.area(now).wrapping_sub(controller.sums.area(controller.opened)),
+            in_flight_area: reading
+                .sums
+                .area(now)
+                .wrapping_sub(controller.sums.area(controller.opened)),
         }
     }
 
@@ -264,7 +283,10 @@ impl Instance {
         controller.sums = *sums;
         self.stripes.closed();
         // The controller's lock makes this thread the only writer.
-        self.pace.window.store(self.pace.window.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.pace.window.store(
+            self.pace.window.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
     }
 
     fn publish(&self, window: &Window, baseline: Option<f64>, reason: &Reason) -> u64 {
@@ -297,13 +319,25 @@ impl Instance {
             self.open_window(controller, &sums, now);
             self.pace.count_from.store(now, Ordering::Relaxed);
             self.pace.fast_drop_below.store(0, Ordering::Relaxed);
-            self.pace.next_close.store(now.saturating_add(controller.rule.duration), Ordering::Relaxed);
+            self.pace.next_close.store(
+                now.saturating_add(controller.rule.duration),
+                Ordering::Relaxed,
+            );
             let to = controller.bounds.initial();
             let from = self.slots.set_limit(to);
             let mut published = lock(&self.published);
             let decision = published.decisions + 1;
-            *published = Arc::new(Published { decisions: decision, ..Published::initial() });
-            (from != to).then(|| Event::LimitChanged { id: self.id.clone(), from, to, reason: Reason::Initial, decision })
+            *published = Arc::new(Published {
+                decisions: decision,
+                ..Published::initial()
+            });
+            (from != to).then(|| Event::LimitChanged {
+                id: self.id.clone(),
+                from,
+                to,
+                reason: Reason::Initial,
+                decision,
+            })
         };
         if let Some(event) = event {
             self.listeners.tell(&event);

@@ -19,18 +19,29 @@ struct List {
 }
 
 impl Listeners {
-    pub(crate) fn subscribe(&self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Subscription {
+    pub(crate) fn subscribe(
+        &self,
+        listener: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Subscription {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = list.next;
         list.next += 1;
         let added: (u64, Arc<Listener>) = (number, Arc::new(listener));
         list.listeners = list.listeners.iter().cloned().chain([added]).collect();
-        Subscription { list: Arc::downgrade(&self.0), number }
+        Subscription {
+            list: Arc::downgrade(&self.0),
+            number,
+        }
     }
 
     /// Tells every listener, on this thread and with no lock held. One that panics does not keep the others from it.
     pub(crate) fn tell(&self, event: &Event) {
-        let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner).listeners.clone();
+        let listeners = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .listeners
+            .clone();
         for (_, listener) in &*listeners {
             // The panic hook has reported it; there is no caller that could do anything about it.
             let _ = catch_unwind(AssertUnwindSafe(|| listener(event)));
@@ -56,11 +67,18 @@ pub struct Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let Some(list) = self.list.upgrade() else { return };
+        let Some(list) = self.list.upgrade() else {
+            return;
+        };
         let dropped;
         {
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = list.listeners.iter().filter(|(number, _)| *number != self.number).cloned().collect();
+            let left = list
+                .listeners
+                .iter()
+                .filter(|(number, _)| *number != self.number)
+                .cloned()
+                .collect();
             dropped = std::mem::replace(&mut list.listeners, left);
         }
         // Outside the lock: the listener's captures may hold a subscription themselves.

@@ -5,6 +5,7 @@ mod config;
 mod handle;
 pub(crate) mod instance;
 mod listeners;
+mod log2;
 mod permit;
 pub(crate) mod settings;
 mod slots;

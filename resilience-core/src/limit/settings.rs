@@ -71,7 +71,13 @@ impl LimitConfig {
                 ("above", "max_limit", max)
             };
             if !(min..=max).contains(&initial) {
-                problems.push(OutOfOrder { property: "initial_limit", value: initial, relation, other, other_value });
+                problems.push(OutOfOrder {
+                    property: "initial_limit",
+                    value: initial,
+                    relation,
+                    other,
+                    other_value,
+                });
             }
         }
         if !problems.is_empty() {
@@ -82,7 +88,11 @@ impl LimitConfig {
     }
 
     /// Decides everything, given bounds and values found in range and the factory of the algorithm if it is a custom one.
-    pub(crate) fn settle(&self, bounds: Bounds, custom: Option<(Arc<str>, Factory)>) -> LimitSettings {
+    pub(crate) fn settle(
+        &self,
+        bounds: Bounds,
+        custom: Option<(Arc<str>, Factory)>,
+    ) -> LimitSettings {
         LimitSettings {
             bounds,
             window: self.window.unwrap_or(Duration::from_secs(1)),
@@ -100,7 +110,11 @@ impl LimitConfig {
         let netflix = self.preset == Some(Preset::Netflix);
         match self.algorithm.as_deref().and_then(built_in) {
             Some("aimd") => {
-                let mut settings = if netflix { AimdSettings::netflix() } else { AimdSettings::default() };
+                let mut settings = if netflix {
+                    AimdSettings::netflix()
+                } else {
+                    AimdSettings::default()
+                };
                 set(&mut settings.backoff_ratio, self.backoff_ratio);
                 set(&mut settings.increase_by, self.increase_by);
                 if let Some(threshold) = self.latency_threshold {
@@ -109,13 +123,21 @@ impl LimitConfig {
                 AlgorithmSettings::Aimd(settings)
             }
             Some("vegas") => {
-                let mut settings = if netflix { VegasSettings::netflix() } else { VegasSettings::default() };
+                let mut settings = if netflix {
+                    VegasSettings::netflix()
+                } else {
+                    VegasSettings::default()
+                };
                 set(&mut settings.backoff_ratio, self.backoff_ratio);
                 set(&mut settings.smoothing, self.smoothing);
                 AlgorithmSettings::Vegas(settings)
             }
             _ => {
-                let mut settings = if netflix { Gradient2Settings::netflix() } else { Gradient2Settings::default() };
+                let mut settings = if netflix {
+                    Gradient2Settings::netflix()
+                } else {
+                    Gradient2Settings::default()
+                };
                 set(&mut settings.backoff_ratio, self.backoff_ratio);
                 set(&mut settings.smoothing, self.smoothing);
                 set(&mut settings.rtt_tolerance, self.rtt_tolerance);
@@ -141,17 +163,26 @@ impl LimitSettings {
     /// What differs from the settings of another: property, this one's value, the other's value.
     pub(crate) fn differences(&self, other: &Self) -> Vec<(&'static str, String, String)> {
         let mut found = Vec::new();
-        let mut compare = |property: &'static str, ours: &dyn fmt::Debug, theirs: &dyn fmt::Debug| {
-            let (ours, theirs) = (format!("{ours:?}"), format!("{theirs:?}"));
-            if ours != theirs {
-                found.push((property, ours, theirs));
-            }
-        };
-        compare("initial_limit", &self.bounds.initial(), &other.bounds.initial());
+        let mut compare =
+            |property: &'static str, ours: &dyn fmt::Debug, theirs: &dyn fmt::Debug| {
+                let (ours, theirs) = (format!("{ours:?}"), format!("{theirs:?}"));
+                if ours != theirs {
+                    found.push((property, ours, theirs));
+                }
+            };
+        compare(
+            "initial_limit",
+            &self.bounds.initial(),
+            &other.bounds.initial(),
+        );
         compare("min_limit", &self.bounds.min(), &other.bounds.min());
         compare("max_limit", &self.bounds.max(), &other.bounds.max());
         compare("window", &self.window, &other.window);
-        compare("min_window_samples", &self.min_window_samples, &other.min_window_samples);
+        compare(
+            "min_window_samples",
+            &self.min_window_samples,
+            &other.min_window_samples,
+        );
         compare("enabled", &self.enabled, &other.enabled);
         if self.algorithm != other.algorithm {
             if self.algorithm.name() == other.algorithm.name() {

@@ -48,7 +48,9 @@ pub(crate) enum Admission {
 
 impl Slots {
     pub(crate) fn new(limit: u32, enabled: bool) -> Self {
-        Self(AtomicU64::new(Word(0).with_limit(limit).with_off(!enabled).0))
+        Self(AtomicU64::new(
+            Word(0).with_limit(limit).with_off(!enabled).0,
+        ))
     }
 
     /// Takes a slot if one is free. A full limit is answered from one load, without a write.
@@ -60,12 +62,24 @@ impl Slots {
                 return Admission::Off;
             }
             if word.in_flight() >= word.limit() {
-                return Admission::Full { limit: word.limit(), in_flight: word.in_flight() };
+                return Admission::Full {
+                    limit: word.limit(),
+                    in_flight: word.in_flight(),
+                };
             }
             // Acquire: what the call before did in this slot happens before what this one does, as with a semaphore;
             // pairs with the release in `release`.
-            match self.0.compare_exchange_weak(word.0, word.0 + 1, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Admission::Admitted { in_flight: word.in_flight() + 1 },
+            match self.0.compare_exchange_weak(
+                word.0,
+                word.0 + 1,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    return Admission::Admitted {
+                        in_flight: word.in_flight() + 1,
+                    };
+                }
                 Err(seen) => word = Word(seen),
             }
         }
@@ -88,7 +102,12 @@ impl Slots {
         let mut word = Word(self.0.load(Ordering::Relaxed));
         loop {
             // Relaxed: the word carries all there is to know; nothing else is published by it.
-            match self.0.compare_exchange_weak(word.0, change(word).0, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.0.compare_exchange_weak(
+                word.0,
+                change(word).0,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return word,
                 Err(seen) => word = Word(seen),
             }
@@ -119,10 +138,22 @@ mod tests {
             assert_eq!(slots.try_acquire(), Admission::Admitted { in_flight });
         }
         assert_eq!(slots.set_limit(1), 3);
-        assert_eq!(slots.try_acquire(), Admission::Full { limit: 1, in_flight: 3 });
+        assert_eq!(
+            slots.try_acquire(),
+            Admission::Full {
+                limit: 1,
+                in_flight: 3
+            }
+        );
         slots.release();
         slots.release();
-        assert_eq!(slots.try_acquire(), Admission::Full { limit: 1, in_flight: 1 });
+        assert_eq!(
+            slots.try_acquire(),
+            Admission::Full {
+                limit: 1,
+                in_flight: 1
+            }
+        );
         slots.release();
         assert_eq!(slots.try_acquire(), Admission::Admitted { in_flight: 1 });
     }
@@ -133,7 +164,10 @@ mod tests {
         assert_eq!((slots.limit(), slots.enabled()), (1_000_000, false));
         assert_eq!(slots.try_acquire(), Admission::Off);
         slots.set_limit(7);
-        assert_eq!((slots.limit(), slots.in_flight(), slots.enabled()), (7, 0, false));
+        assert_eq!(
+            (slots.limit(), slots.in_flight(), slots.enabled()),
+            (7, 0, false)
+        );
     }
 }
 
@@ -153,13 +187,17 @@ mod models {
                     let slots = slots.clone();
                     thread::spawn(move || {
                         // Two callers within a limit of two: a rejection would be a spurious one.
-                        let Admission::Admitted { in_flight } = slots.try_acquire() else { panic!("rejected") };
+                        let Admission::Admitted { in_flight } = slots.try_acquire() else {
+                            panic!("rejected")
+                        };
                         assert!((1..=2).contains(&in_flight));
                         slots.release();
                     })
                 })
                 .collect();
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
             assert_eq!(slots.in_flight(), 0);
         });
     }
@@ -181,7 +219,9 @@ mod models {
                     })
                 })
                 .collect();
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
             assert_eq!(slots.in_flight(), 0);
         });
     }

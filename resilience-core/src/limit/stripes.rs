@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use super::log2::{log2, square};
 use crate::sync::{AtomicU64, Mutex, Ordering, Padded, fence, lock, spin, thread_slot};
 
 macro_rules! sums {
@@ -62,7 +63,7 @@ sums! {
     ended_latency,
     /// Successes that are samples, and the sum of their latencies.
     successes, latency,
-    /// Those of more than 0 ns, and the sums of ln(latency) and its square in units of 1 / `LOG_SCALE`.
+    /// Those of more than 0 ns, and the sums of their logarithms and of the squares of these, as [`log2`] makes them.
     timed, log_latency, log_latency_sq,
     /// Drops that are samples, and the sum of their latencies.
     drops, drop_latency,
@@ -76,10 +77,6 @@ sums! {
     stale_successes, stale_drops,
 }
 
-/// Logarithms are summed as whole numbers, so that a sum does not depend on the order of the calls. At 2^24 the largest
-/// square, (64 ln 2)^2, takes 35 bits: a window may hold half a thousand million samples before the sum wraps.
-pub(crate) const LOG_SCALE: f64 = (1 << 24) as f64;
-
 impl Sums {
     pub(crate) fn samples(&self) -> u64 {
         self.successes.wrapping_add(self.drops)
@@ -92,7 +89,9 @@ impl Sums {
 
     /// The area under the calls in flight from the clock's 0 to `now`, modulo 2^64: only differences mean something.
     pub(crate) fn area(&self, now: u64) -> u64 {
-        self.in_flight_now().wrapping_mul(now).wrapping_add(self.clock)
+        self.in_flight_now()
+            .wrapping_mul(now)
+            .wrapping_add(self.clock)
     }
 }
 
@@ -119,7 +118,10 @@ pub(crate) enum Kind {
 }
 
 fn add(cell: &AtomicU64, by: u64) {
-    cell.store(cell.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+    cell.store(
+        cell.load(Ordering::Relaxed).wrapping_add(by),
+        Ordering::Relaxed,
+    );
 }
 
 impl Stripe {
@@ -127,12 +129,14 @@ impl Stripe {
     #[inline]
     fn write(&self, change: impl FnOnce(&Self)) {
         let sequence = self.sequence.load(Ordering::Relaxed);
-        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
+        self.sequence
+            .store(sequence.wrapping_add(1), Ordering::Relaxed);
         // The odd number is visible before any of the change: pairs with the acquire fence in `read`.
         fence(Ordering::Release);
         change(self);
         // The change is visible before the even number: pairs with the acquire load in `read`.
-        self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
+        self.sequence
+            .store(sequence.wrapping_add(2), Ordering::Release);
     }
 
     /// Reads the sums between two calls, or gives up on a writer that was interrupted in the middle of one.
@@ -173,10 +177,10 @@ impl Stripe {
                     add(&stripe.successes, 1);
                     add(&stripe.latency, latency);
                     if latency > 0 {
-                        let log = (latency as f64).ln();
+                        let log = log2(latency);
                         add(&stripe.timed, 1);
-                        add(&stripe.log_latency, (log * LOG_SCALE) as u64);
-                        add(&stripe.log_latency_sq, (log * log * LOG_SCALE) as u64);
+                        add(&stripe.log_latency, log);
+                        add(&stripe.log_latency_sq, square(log));
                     }
                     stripe.sample(&call);
                 }
@@ -203,7 +207,8 @@ impl Stripe {
         let peak = self.peak.load(Ordering::Relaxed);
         let window = call.window << 32;
         if peak & WINDOW_MASK != window || peak < window | u64::from(call.in_flight) {
-            self.peak.store(window | u64::from(call.in_flight), Ordering::Relaxed);
+            self.peak
+                .store(window | u64::from(call.in_flight), Ordering::Relaxed);
         }
     }
 }
@@ -211,13 +216,20 @@ impl Stripe {
 /// The upper half of `Stripe::peak`: the low 32 bits of the window's number.
 const WINDOW_MASK: u64 = !0 << 32;
 
-/// How many groups of stripes there can be; group `g` holds 2^g.
-const GROUPS: usize = 24;
+/// The stripe of one thread, made on its first call.
+type Place = OnceLock<Box<Padded<Stripe>>>;
 
-/// The stripes of an instance: one for each thread that has called through it, made on the thread's first call.
+/// How many places are found without a further step: as many as most programs have threads.
+const NEAR: usize = 16;
+
+/// How many groups of further places there can be; group `g` holds `NEAR << g`.
+const GROUPS: usize = 20;
+
+/// The stripes of an instance: one for each thread that has called through it.
 #[derive(Debug)]
 pub(crate) struct Stripes {
-    groups: [OnceLock<Box<[OnceLock<Box<Padded<Stripe>>>]>>; GROUPS],
+    near: [Place; NEAR],
+    far: [OnceLock<Box<[Place]>>; GROUPS],
     /// For calls in destructors of an ending thread, whose number is gone, and for threads beyond all groups.
     shared: Mutex<()>,
     shared_stripe: Padded<Stripe>,
@@ -234,7 +246,8 @@ pub(crate) struct Reading {
 impl Stripes {
     pub(crate) fn new() -> Self {
         Self {
-            groups: [const { OnceLock::new() }; GROUPS],
+            near: [const { OnceLock::new() }; NEAR],
+            far: [const { OnceLock::new() }; GROUPS],
             shared: Mutex::new(()),
             shared_stripe: Padded(Stripe::default()),
         }
@@ -258,31 +271,43 @@ impl Stripes {
     /// Hands the calling thread its stripe.
     #[inline]
     fn with(&self, write: impl FnOnce(&Stripe)) {
-        if let Some(slot) = thread_slot::current() {
-            // Numbers 0, 1 and 2, 3 to 6, 7 to 14, …
-            let group = (slot + 1).ilog2() as usize;
-            let place = slot + 1 - (1 << group);
-            if let Some(stripe) = self.groups.get(group).and_then(OnceLock::get).and_then(|stripes| stripes[place].get())
-            {
-                return write(stripe);
-            }
-            if group < GROUPS {
-                return write(self.make(group, place));
+        match thread_slot::current().and_then(|slot| self.place(slot)) {
+            Some(place) => match place.get() {
+                Some(stripe) => write(stripe),
+                None => write(place.get_or_init(Box::default)),
+            },
+            None => {
+                let _one_at_a_time = lock(&self.shared);
+                write(&self.shared_stripe);
             }
         }
-        let _one_at_a_time = lock(&self.shared);
-        write(&self.shared_stripe);
+    }
+
+    #[inline]
+    fn place(&self, slot: usize) -> Option<&Place> {
+        self.near.get(slot).or_else(|| self.far_place(slot))
     }
 
     #[cold]
-    fn make(&self, group: usize, place: usize) -> &Stripe {
-        let stripes = self.groups[group].get_or_init(|| (0..1usize << group).map(|_| OnceLock::new()).collect());
-        stripes[place].get_or_init(Box::default)
+    fn far_place(&self, slot: usize) -> Option<&Place> {
+        // Slots 16 to 31, 32 to 63, …: the group is told by the highest bit.
+        let group = slot.ilog2() - NEAR.ilog2();
+        let first = NEAR << group;
+        let places = self
+            .far
+            .get(group as usize)?
+            .get_or_init(|| (0..first).map(|_| Place::new()).collect());
+        places.get(slot - first)
     }
 
     fn all(&self) -> impl Iterator<Item = &Stripe> {
-        let own = self.groups.iter().filter_map(OnceLock::get).flat_map(|stripes| stripes.iter());
-        own.filter_map(OnceLock::get).map(|stripe| &***stripe).chain([&*self.shared_stripe])
+        let far = self
+            .far
+            .iter()
+            .filter_map(OnceLock::get)
+            .flat_map(|places| places.iter());
+        let own = self.near.iter().chain(far).filter_map(OnceLock::get);
+        own.map(|stripe| &***stripe).chain([&*self.shared_stripe])
     }
 
     /// Adds up all stripes for a window that may close; `None` if a writer stays interrupted in the middle of a call.
@@ -306,7 +331,9 @@ impl Stripes {
     /// Makes the last reading the end of a window. One caller at a time, the one that read.
     pub(crate) fn closed(&self) {
         for stripe in self.all() {
-            stripe.seen.store(stripe.read.load(Ordering::Relaxed), Ordering::Relaxed);
+            stripe
+                .seen
+                .store(stripe.read.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 
@@ -315,7 +342,11 @@ impl Stripes {
         let mut sums = Sums::default();
         for stripe in self.all() {
             // A writer interrupted in the middle of a call leaves one call half added; to look on, that will do.
-            sums.add(&stripe.read().map_or_else(|| stripe.load(), |(sums, _)| sums));
+            sums.add(
+                &stripe
+                    .read()
+                    .map_or_else(|| stripe.load(), |(sums, _)| sums),
+            );
         }
         sums
     }
@@ -326,7 +357,13 @@ mod tests {
     use super::*;
 
     fn success(started: u64, ended: u64, in_flight: u32, window: u64) -> Ended {
-        Ended { started, ended, in_flight, kind: Kind::Success, window }
+        Ended {
+            started,
+            ended,
+            in_flight,
+            kind: Kind::Success,
+            window,
+        }
     }
 
     #[test]
@@ -339,7 +376,10 @@ mod tests {
         stripes.admit(35);
         let at_40 = stripes.read().unwrap().sums;
         // Two calls from 20 to 30, one from 30 to 35, two from 35 to 40.
-        assert_eq!(at_40.area(40).wrapping_sub(at_20.area(20)), 2 * 10 + 5 + 2 * 5);
+        assert_eq!(
+            at_40.area(40).wrapping_sub(at_20.area(20)),
+            2 * 10 + 5 + 2 * 5
+        );
     }
 
     #[test]
@@ -385,7 +425,10 @@ mod tests {
             }
         });
         let sums = stripes.sums();
-        assert_eq!((sums.admitted, sums.ended, sums.successes, sums.latency), (8000, 8000, 8000, 80_000));
+        assert_eq!(
+            (sums.admitted, sums.ended, sums.successes, sums.latency),
+            (8000, 8000, 8000, 80_000)
+        );
     }
 }
 
@@ -412,7 +455,10 @@ mod models {
                 })
             };
             if let Some((sums, _)) = stripe.read() {
-                assert!(matches!((sums.ended, sums.latency), (0, 0) | (1, 10) | (2, 21)), "torn: {sums:?}");
+                assert!(
+                    matches!((sums.ended, sums.latency), (0, 0) | (1, 10) | (2, 21)),
+                    "torn: {sums:?}"
+                );
             }
             writer.join().unwrap();
             let (sums, _) = stripe.read().expect("no writer is left");

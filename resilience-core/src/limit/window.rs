@@ -84,7 +84,10 @@ pub struct Window {
 impl Window {
     /// Adds samples up to a window, as the limit does; the fields that single samples do not determine are 0.
     pub fn of(limit: u32, samples: impl IntoIterator<Item = Sample>) -> Self {
-        let mut window = Self { limit, ..Self::default() };
+        let mut window = Self {
+            limit,
+            ..Self::default()
+        };
         for sample in samples {
             window.in_flight_sum += u64::from(sample.in_flight);
             window.max_in_flight = window.max_in_flight.max(sample.in_flight);
@@ -143,6 +146,9 @@ pub struct WindowRule {
 impl WindowRule {
     /// Returns the rule of windows that last at least `duration` nanoseconds and hold at least `min_samples`.
     pub fn new(duration: u64, min_samples: u64) -> Self {
-        Self { duration, min_samples }
+        Self {
+            duration,
+            min_samples,
+        }
     }
 }

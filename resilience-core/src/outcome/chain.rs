@@ -33,7 +33,10 @@ pub fn is_overload(error: &(dyn StdError + 'static)) -> bool {
             return true;
         }
         // `io::Error::source` answers with the source of the error inside, not with that error itself.
-        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        next = match error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+        {
             Some(inner) => Some(inner),
             None => error.source(),
         };
@@ -47,7 +50,9 @@ fn is_signal(error: &(dyn StdError + 'static)) -> bool {
     if error.is::<tokio::time::error::Elapsed>() {
         return true;
     }
-    error.downcast_ref::<Error>().is_some_and(|error| error.is_timed_out() || error.is_bulkhead_full())
+    error
+        .downcast_ref::<Error>()
+        .is_some_and(|error| error.is_timed_out() || error.is_bulkhead_full())
 }
 
 #[cfg(test)]
@@ -58,7 +63,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug)]
-    struct Wrap(Box<dyn StdError + 'static>);
+    struct Wrap(Box<dyn StdError + Send + Sync>);
     impl fmt::Display for Wrap {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("wrapped")
@@ -73,12 +78,18 @@ mod tests {
     #[test]
     fn a_signal_is_found_at_any_depth() {
         let full = Error::bulkhead_full("pool", 30);
-        assert!(is_overload(&Wrap(Box::new(Wrap(Box::new(io::Error::other(Wrap(Box::new(full)))))))));
+        assert!(is_overload(&Wrap(Box::new(Wrap(Box::new(
+            io::Error::other(Wrap(Box::new(full)))
+        ))))));
     }
 
     #[test]
     fn a_rejection_of_another_limit_is_no_signal() {
-        assert!(!is_overload(&Wrap(Box::new(Error::limit_exceeded("inner".into(), 1, 1)))));
+        assert!(!is_overload(&Wrap(Box::new(Error::limit_exceeded(
+            "inner".into(),
+            1,
+            1
+        )))));
     }
 
     #[test]

@@ -53,7 +53,11 @@ where
     C: FnOnce(&R) -> Outcome,
     J: FnOnce(Error) -> R,
 {
-    Limited { future, state: State::Unpolled { resolved }, hooks: Some((classify, reject)) }
+    Limited {
+        future,
+        state: State::Unpolled { resolved },
+        hooks: Some((classify, reject)),
+    }
 }
 
 /// Makes a future and puts it under the limit; the making is not limited.
@@ -89,8 +93,12 @@ pin_project! {
 }
 
 enum State {
-    Unpolled { resolved: Resolved },
-    Running { permit: Permit<'static> },
+    Unpolled {
+        resolved: Resolved,
+    },
+    Running {
+        permit: Permit<'static>,
+    },
     /// Done, or being polled: a panic of the inner future unwinds with the permit on the stack, which frees the slot.
     Empty,
 }

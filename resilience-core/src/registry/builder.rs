@@ -84,7 +84,11 @@ impl Builder {
         name: impl Into<String>,
         make: impl Fn(Bounds) -> A + Send + Sync + 'static,
     ) -> Self {
-        self.algorithms.push((name.into(), Origin::caller(), Arc::new(move |bounds| Box::new(make(bounds)))));
+        self.algorithms.push((
+            name.into(),
+            Origin::caller(),
+            Arc::new(move |bounds| Box::new(make(bounds))),
+        ));
         self
     }
 
@@ -126,7 +130,10 @@ impl Builder {
                 None
             };
             if let Some(fault) = fault {
-                let origin = layer.origin.map(|origin| format!("; added at {origin}")).unwrap_or_default();
+                let origin = layer
+                    .origin
+                    .map(|origin| format!("; added at {origin}"))
+                    .unwrap_or_default();
                 let text = format!("the name of config \"{name}\" {fault}{origin}");
                 problems.push(Problem::new(Code::RESERVED_NAME, text));
             } else {
@@ -138,7 +145,12 @@ impl Builder {
         }
         if problems.is_empty() {
             let clock = self.clock.unwrap_or_else(SharedClock::system);
-            Ok(Registry(Arc::new(Instances::new(clock, self.defaults, configs, algorithms))))
+            Ok(Registry(Arc::new(Instances::new(
+                clock,
+                self.defaults,
+                configs,
+                algorithms,
+            ))))
         } else {
             Err(Error::settings(problems))
         }

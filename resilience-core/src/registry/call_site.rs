@@ -51,7 +51,12 @@ impl CallSite {
     }
 
     /// A site with a limit of its own, found by the path of its function.
-    pub const fn unnamed(path: fn() -> &'static str, file: &'static str, line: u32, column: u32) -> Self {
+    pub const fn unnamed(
+        path: fn() -> &'static str,
+        file: &'static str,
+        line: u32,
+        column: u32,
+    ) -> Self {
         Self::new(Name::Path(path), file, line, column)
     }
 
@@ -121,14 +126,23 @@ impl CallSite {
     /// Not pinned: a scoped registry ends, and a site must not keep it.
     #[cold]
     fn look_up(&'static self, registry: &Registry) -> Resolved {
-        Resolved(registry.0.of_site(self).map(InstanceRef::Shared).map_err(Box::new))
+        Resolved(
+            registry
+                .0
+                .of_site(self)
+                .map(InstanceRef::Shared)
+                .map_err(Box::new),
+        )
     }
 
     #[cold]
     fn pin(&'static self, registry: &Registry) -> Resolved {
         match registry.0.of_site(self) {
             Ok(instance) => {
-                let pinned = self.pinned.get_or_init(|| Pinned { registry: registry.clone(), instance });
+                let pinned = self.pinned.get_or_init(|| Pinned {
+                    registry: registry.clone(),
+                    instance,
+                });
                 if Arc::ptr_eq(&pinned.registry.0, &registry.0) {
                     Resolved(Ok(InstanceRef::Borrowed(&pinned.instance)))
                 } else {

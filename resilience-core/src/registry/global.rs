@@ -36,19 +36,28 @@ pub(crate) fn install(registry: Registry) -> Result<(), Error> {
 /// The registry that the calling thread is scoped to, if any.
 #[inline]
 pub(crate) fn scoped() -> Option<Registry> {
-    if SCOPES.load(Ordering::Relaxed) == 0 { None } else { innermost() }
+    if SCOPES.load(Ordering::Relaxed) == 0 {
+        None
+    } else {
+        innermost()
+    }
 }
 
 #[cold]
 fn innermost() -> Option<Registry> {
     // Fails while the thread ends, when its scopes are gone.
-    CURRENT.try_with(|current| current.borrow().last().cloned()).ok().flatten()
+    CURRENT
+        .try_with(|current| current.borrow().last().cloned())
+        .ok()
+        .flatten()
 }
 
 pub(crate) fn enter(registry: &Registry) -> Entered {
     CURRENT.with(|current| current.borrow_mut().push(registry.clone()));
     SCOPES.fetch_add(1, Ordering::Relaxed);
-    Entered { _not_send: std::marker::PhantomData }
+    Entered {
+        _not_send: std::marker::PhantomData,
+    }
 }
 
 /// Leaves the scope when dropped, on the thread that entered it.
@@ -92,6 +101,8 @@ impl<F: Future> Future for Scoped<F> {
 
 impl<F> fmt::Debug for Scoped<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scoped").field("registry", &self.registry).finish_non_exhaustive()
+        f.debug_struct("Scoped")
+            .field("registry", &self.registry)
+            .finish_non_exhaustive()
     }
 }

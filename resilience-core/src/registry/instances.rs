@@ -35,7 +35,12 @@ struct Made {
 
 impl Default for Instances {
     fn default() -> Self {
-        Self::new(SharedClock::system(), None, BTreeMap::new(), BTreeMap::new())
+        Self::new(
+            SharedClock::system(),
+            None,
+            BTreeMap::new(),
+            BTreeMap::new(),
+        )
     }
 }
 
@@ -46,7 +51,13 @@ impl Instances {
         configs: BTreeMap<String, Layer>,
         algorithms: BTreeMap<String, Factory>,
     ) -> Self {
-        Self { clock, defaults, configs, algorithms, known: RwLock::default() }
+        Self {
+            clock,
+            defaults,
+            configs,
+            algorithms,
+            known: RwLock::default(),
+        }
     }
 
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Instance>, Error> {
@@ -56,16 +67,28 @@ impl Instances {
         }
         let hint = nearest(id, known.by_id.keys().map(Id::as_str));
         let hint = hint.map_or_else(
-            || format!("; it has {} limits, each made on its function's first call", known.by_id.len()),
+            || {
+                format!(
+                    "; it has {} limits, each made on its function's first call",
+                    known.by_id.len()
+                )
+            },
             |near| format!("; did you mean `{near}`?"),
         );
         let text = format!("the registry has no limit `{id}`{hint}");
-        Err(Error::settings(vec![Problem::new(Code::UNKNOWN_INSTANCE, text)]))
+        Err(Error::settings(vec![Problem::new(
+            Code::UNKNOWN_INSTANCE,
+            text,
+        )]))
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Instance>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = known.by_id.values().map(|made| made.instance.clone()).collect();
+        let mut all: Vec<_> = known
+            .by_id
+            .values()
+            .map(|made| made.instance.clone())
+            .collect();
         all.sort_by(|a, b| a.id().cmp(b.id()));
         all
     }
@@ -84,7 +107,12 @@ impl Instances {
         Ok(instance)
     }
 
-    pub(crate) fn get_or_make(&self, id: Id, config: Option<&str>, own: &Layer) -> Result<Arc<Instance>, Error> {
+    pub(crate) fn get_or_make(
+        &self,
+        id: Id,
+        config: Option<&str>,
+        own: &Layer,
+    ) -> Result<Arc<Instance>, Error> {
         let settings = self.settings(&id, config, own)?;
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = known.by_id.get(&id) {
@@ -97,7 +125,13 @@ impl Instances {
             return made.shared_with(&settings, own);
         }
         let instance = Arc::new(Instance::new(id.clone(), settings, self.clock.clone()));
-        known.by_id.insert(id, Made { instance: instance.clone(), by: own.place() });
+        known.by_id.insert(
+            id,
+            Made {
+                instance: instance.clone(),
+                by: own.place(),
+            },
+        );
         Ok(instance)
     }
 
@@ -131,24 +165,40 @@ impl Instances {
             Some(near) => format!("; did you mean `{near}`?"),
             None if self.configs.is_empty() => "; it has none".to_owned(),
             None => {
-                let names: Vec<_> = self.configs.keys().map(|name| format!("`{name}`")).collect();
+                let names: Vec<_> = self
+                    .configs
+                    .keys()
+                    .map(|name| format!("`{name}`"))
+                    .collect();
                 format!("; it has {}", names.join(", "))
             }
         };
-        Problem::new(Code::UNKNOWN_CONFIG, format!("the registry has no config `{name}`, asked for by {}{hint}", own.place()))
+        Problem::new(
+            Code::UNKNOWN_CONFIG,
+            format!(
+                "the registry has no config `{name}`, asked for by {}{hint}",
+                own.place()
+            ),
+        )
     }
 }
 
 impl Made {
     /// The instance, for another place that asks for it with these settings.
-    fn shared_with(&self, settings: &LimitSettings, asked_by: &Layer) -> Result<Arc<Instance>, Error> {
+    fn shared_with(
+        &self,
+        settings: &LimitSettings,
+        asked_by: &Layer,
+    ) -> Result<Arc<Instance>, Error> {
         let differences = self.instance.settings().differences(settings);
         if differences.is_empty() {
             return Ok(self.instance.clone());
         }
         let differences: Vec<_> = differences
             .iter()
-            .map(|(property, first, second)| format!("`{property}` is {first} there and {second} here"))
+            .map(|(property, first, second)| {
+                format!("`{property}` is {first} there and {second} here")
+            })
             .collect();
         let text = format!(
             "limit `{}` of the {} has other settings than the one made first by the {}: {}",
@@ -157,6 +207,9 @@ impl Made {
             self.by,
             differences.join(", "),
         );
-        Err(Error::settings(vec![Problem::new(Code::SETTINGS_DIFFER, text)]))
+        Err(Error::settings(vec![Problem::new(
+            Code::SETTINGS_DIFFER,
+            text,
+        )]))
     }
 }

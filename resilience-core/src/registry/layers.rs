@@ -16,8 +16,16 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    pub(crate) fn new(what: impl Into<String>, origin: Option<Origin>, config: LimitConfig) -> Self {
-        Self { what: what.into(), origin, config }
+    pub(crate) fn new(
+        what: impl Into<String>,
+        origin: Option<Origin>,
+        config: LimitConfig,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            origin,
+            config,
+        }
     }
 
     /// "config `backend` at src/main.rs:3:5".
@@ -35,8 +43,13 @@ impl Layer {
             .out_of_range()
             .into_iter()
             .map(|found| {
-                let text =
-                    format!("`{}` is {}, allowed is {}; in {}", found.property, found.value, found.range, self.place());
+                let text = format!(
+                    "`{}` is {}, allowed is {}; in {}",
+                    found.property,
+                    found.value,
+                    found.range,
+                    self.place()
+                );
                 Problem::new(Code::INVALID_SETTING, text)
             })
             .collect();
@@ -44,7 +57,9 @@ impl Layer {
             && algorithms.find(name).is_none()
         {
             let hint = nearest(name, algorithms.names());
-            let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let hint = hint
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
             let names: Vec<_> = algorithms.names().collect();
             let text = format!(
                 "`algorithm` is \"{name}\", allowed is one of {}; in {}{hint}",
@@ -67,7 +82,9 @@ pub(crate) enum Found {
 
 impl Algorithms<'_> {
     fn names(&self) -> impl Iterator<Item = &str> {
-        BUILT_IN.into_iter().chain(self.0.keys().map(String::as_str))
+        BUILT_IN
+            .into_iter()
+            .chain(self.0.keys().map(String::as_str))
     }
 
     /// A built-in one by its relaxed name, else a custom one by its exact name.
@@ -75,7 +92,9 @@ impl Algorithms<'_> {
         if built_in(name).is_some() {
             return Some(Found::BuiltIn);
         }
-        self.0.get_key_value(name).map(|(name, factory)| Found::Custom(name.as_str().into(), factory.clone()))
+        self.0
+            .get_key_value(name)
+            .map(|(name, factory)| Found::Custom(name.as_str().into(), factory.clone()))
     }
 }
 
@@ -83,14 +102,23 @@ impl Algorithms<'_> {
 ///
 /// Each property comes from the highest layer that sets it; a name that is no algorithm and values out of range are told
 /// for every layer, even where a higher one covers them.
-pub(crate) fn resolve(layers: &[&Layer], algorithms: &Algorithms<'_>) -> Result<LimitSettings, Vec<Problem>> {
-    let mut problems: Vec<Problem> = layers.iter().flat_map(|layer| layer.problems(algorithms)).collect();
+pub(crate) fn resolve(
+    layers: &[&Layer],
+    algorithms: &Algorithms<'_>,
+) -> Result<LimitSettings, Vec<Problem>> {
+    let mut problems: Vec<Problem> = layers
+        .iter()
+        .flat_map(|layer| layer.problems(algorithms))
+        .collect();
     let mut merged = LimitConfig::new();
     for layer in layers {
         merged.overlay(&layer.config);
     }
     let from = |property: &str| {
-        let highest = layers.iter().rev().find(|layer| layer.config.sets(property));
+        let highest = layers
+            .iter()
+            .rev()
+            .find(|layer| layer.config.sets(property));
         highest.map_or_else(|| "the built-in default".to_owned(), |layer| layer.place())
     };
     if !problems.is_empty() {
@@ -98,7 +126,11 @@ pub(crate) fn resolve(layers: &[&Layer], algorithms: &Algorithms<'_>) -> Result<
     }
     match merged.bounds() {
         Ok(bounds) => {
-            let custom = match merged.algorithm.as_deref().and_then(|name| algorithms.find(name)) {
+            let custom = match merged
+                .algorithm
+                .as_deref()
+                .and_then(|name| algorithms.find(name))
+            {
                 Some(Found::Custom(name, factory)) => Some((name, factory)),
                 _ => None,
             };

@@ -117,7 +117,9 @@ impl Registry {
     #[track_caller]
     pub fn register(&self, id: impl Into<Id>, config: LimitConfig) -> Result<AdaptiveLimit, Error> {
         let layer = Layer::new("register", Some(Origin::caller()), config);
-        self.0.get_or_make(id.into(), None, &layer).map(AdaptiveLimit::new)
+        self.0
+            .get_or_make(id.into(), None, &layer)
+            .map(AdaptiveLimit::new)
     }
 
     /// Like [`register`](Self::register), over a named config.
@@ -126,14 +128,28 @@ impl Registry {
     ///
     /// Also `R4C-REG-004`, with the nearest name, if the registry has no such config.
     #[track_caller]
-    pub fn register_with(&self, id: impl Into<Id>, name: &str, config: LimitConfig) -> Result<AdaptiveLimit, Error> {
+    pub fn register_with(
+        &self,
+        id: impl Into<Id>,
+        name: &str,
+        config: LimitConfig,
+    ) -> Result<AdaptiveLimit, Error> {
         let layer = Layer::new("register_with", Some(Origin::caller()), config);
-        self.0.get_or_make(id.into(), Some(name), &layer).map(AdaptiveLimit::new)
+        self.0
+            .get_or_make(id.into(), Some(name), &layer)
+            .map(AdaptiveLimit::new)
     }
 
     /// Returns what all limits are now, ordered by id.
     pub fn snapshot(&self) -> RegistrySnapshot {
-        RegistrySnapshot { limits: self.0.all().iter().map(|instance| instance.snapshot()).collect() }
+        RegistrySnapshot {
+            limits: self
+                .0
+                .all()
+                .iter()
+                .map(|instance| instance.snapshot())
+                .collect(),
+        }
     }
 }
 
@@ -145,7 +161,14 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ids: Vec<_> = self.0.all().iter().map(|instance| instance.id().clone()).collect();
-        f.debug_struct("Registry").field("limits", &ids).finish_non_exhaustive()
+        let ids: Vec<_> = self
+            .0
+            .all()
+            .iter()
+            .map(|instance| instance.id().clone())
+            .collect();
+        f.debug_struct("Registry")
+            .field("limits", &ids)
+            .finish_non_exhaustive()
     }
 }

@@ -21,7 +21,9 @@ pub(crate) use std::sync::{
 /// Everything kept under a lock in this crate is either replaced as a whole or guarded by a `catch_unwind` of its
 /// own, so poisoning carries no information.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Like [`lock`], but `None` if another thread holds the lock now.

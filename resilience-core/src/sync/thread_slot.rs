@@ -30,7 +30,10 @@ mod real {
         next: usize,
     }
 
-    static POOL: Mutex<Pool> = Mutex::new(Pool { free: BinaryHeap::new(), next: 0 });
+    static POOL: Mutex<Pool> = Mutex::new(Pool {
+        free: BinaryHeap::new(),
+        next: 0,
+    });
 
     /// Gives the thread's number back when the thread ends.
     struct Guard;
@@ -39,7 +42,10 @@ mod real {
         fn drop(&mut self) {
             let slot = SLOT.replace(ENDED);
             if slot < ENDED {
-                POOL.lock().unwrap_or_else(PoisonError::into_inner).free.push(Reverse(slot));
+                POOL.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .free
+                    .push(Reverse(slot));
             }
         }
     }
@@ -108,7 +114,10 @@ mod tests {
                     })
                 })
                 .collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
         });
         slots.sort_unstable();
         slots.dedup();

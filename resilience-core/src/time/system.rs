@@ -50,7 +50,10 @@ mod tests {
 
     #[test]
     fn follows_the_monotonic_clock() {
-        #[expect(clippy::disallowed_methods, reason = "the reference that the clock is compared with")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the reference that the clock is compared with"
+        )]
         let reference = std::time::Instant::now();
         let clock = SystemClock::new();
         let start = clock.now();
@@ -59,6 +62,9 @@ mod tests {
         }
         let seen = clock.now() - start;
         let upper = reference.elapsed().as_nanos() as u64;
-        assert!((19_000_000..=upper + 1_000_000).contains(&seen), "{seen} ns, at most {upper} ns passed");
+        assert!(
+            (19_000_000..=upper + 1_000_000).contains(&seen),
+            "{seen} ns, at most {upper} ns passed"
+        );
     }
 }

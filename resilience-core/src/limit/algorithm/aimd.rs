@@ -73,14 +73,22 @@ impl AimdSettings {
 
 impl Default for AimdSettings {
     fn default() -> Self {
-        Self { latency_threshold_ns: None, deviations: Deviations::ALL, ..Self::netflix() }
+        Self {
+            latency_threshold_ns: None,
+            deviations: Deviations::ALL,
+            ..Self::netflix()
+        }
     }
 }
 
 impl Aimd {
     /// Returns the algorithm at the bounds' initial limit.
     pub fn new(bounds: Bounds, settings: AimdSettings) -> Self {
-        Self { bounds, settings, limit: f64::from(bounds.initial()) }
+        Self {
+            bounds,
+            settings,
+            limit: f64::from(bounds.initial()),
+        }
     }
 
     /// Changes bounds and tuning and keeps the limit, as far as it is within the new bounds.
@@ -120,12 +128,18 @@ impl Aimd {
 
 impl Algorithm for Aimd {
     fn update(&mut self, window: &Window) -> Decision {
-        let AimdSettings { backoff_ratio, increase_by, deviations, .. } = self.settings;
+        let AimdSettings {
+            backoff_ratio,
+            increase_by,
+            deviations,
+            ..
+        } = self.settings;
         // A cut comes first: overload counts however few slots were in use.
         let overload = if window.drops > 0 {
             Some(dropped(window))
         } else {
-            self.too_slow(window).map(|(latency, threshold)| Reason::TooSlow { latency, threshold })
+            self.too_slow(window)
+                .map(|(latency, threshold)| Reason::TooSlow { latency, threshold })
         };
         let (next, reason) = if let Some(reason) = overload {
             (cut(self.limit, backoff_ratio, deviations).floor(), reason)
@@ -133,7 +147,12 @@ impl Algorithm for Aimd {
             let by = f64::from(increase_by);
             (self.limit + by, Reason::Increase { by })
         } else {
-            (self.limit, Reason::Unused { max_in_flight: window.max_in_flight })
+            (
+                self.limit,
+                Reason::Unused {
+                    max_in_flight: window.max_in_flight,
+                },
+            )
         };
         decide(&mut self.limit, next, self.bounds, deviations, reason)
     }

@@ -20,7 +20,10 @@
 /// settings.deviations.cut_on_drop = true;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches, not the states of a machine")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, not the states of a machine"
+)]
 pub struct Deviations {
     /// Latencies of 0 ns, as a coarse clock measures them, are left out. Gradient2; Vegas always does, since the
     /// reference refuses them.

@@ -119,14 +119,22 @@ impl Gradient2Settings {
 
 impl Default for Gradient2Settings {
     fn default() -> Self {
-        Self { deviations: Deviations::ALL, ..Self::netflix() }
+        Self {
+            deviations: Deviations::ALL,
+            ..Self::netflix()
+        }
     }
 }
 
 impl Gradient2 {
     /// Returns the algorithm at the bounds' initial limit, with nothing learned.
     pub fn new(bounds: Bounds, settings: Gradient2Settings) -> Self {
-        Self { bounds, settings, limit: f64::from(bounds.initial()), long_term: LongTerm::default() }
+        Self {
+            bounds,
+            settings,
+            limit: f64::from(bounds.initial()),
+            long_term: LongTerm::default(),
+        }
     }
 
     /// Changes bounds and tuning and keeps what is learned: the limit, as far as it is within the new bounds, and the
@@ -154,7 +162,12 @@ impl Gradient2 {
 
     /// Learns from the window and returns the gradient for its latency, or `None` if there is no telling.
     fn learn(&mut self, latencies: Latencies) -> Option<Gradient> {
-        let Gradient2Settings { long_window, rtt_tolerance, deviations, .. } = self.settings;
+        let Gradient2Settings {
+            long_window,
+            rtt_tolerance,
+            deviations,
+            ..
+        } = self.settings;
         let latency = latencies.judged?;
         let (ratio, tolerated) = if deviations.exact_averages {
             let weight = self.long_term.weight(long_window);
@@ -167,7 +180,11 @@ impl Gradient2 {
             if let Some(normal) = latencies.normal {
                 self.long_term.learn_like_the_reference(normal, long_window);
             }
-            let long = if self.long_term.count == 0 { latency } else { self.long_term.mean };
+            let long = if self.long_term.count == 0 {
+                latency
+            } else {
+                self.long_term.mean
+            };
             (long / latency, rtt_tolerance * long / latency)
         };
         let baseline = self.long_term.mean;
@@ -177,7 +194,11 @@ impl Gradient2 {
         }
         // `clamp` keeps a NaN, where `max` and `min` would turn it into a bound.
         let gradient = tolerated.clamp(0.5, 1.0);
-        (!gradient.is_nan()).then_some(Gradient { gradient, latency, baseline })
+        (!gradient.is_nan()).then_some(Gradient {
+            gradient,
+            latency,
+            baseline,
+        })
     }
 }
 
@@ -190,26 +211,54 @@ struct Gradient {
 
 impl Algorithm for Gradient2 {
     fn update(&mut self, window: &Window) -> Decision {
-        let Gradient2Settings { smoothing, queue_size, backoff_ratio, deviations, .. } = self.settings;
+        let Gradient2Settings {
+            smoothing,
+            queue_size,
+            backoff_ratio,
+            deviations,
+            ..
+        } = self.settings;
         let limit = self.limit;
         let queue = f64::from(queue_size.at(limit as u32));
         // Learning goes on when the slots are not in use; only the limit stays.
         let gradient = self.learn(Latencies::of(window, deviations));
         let used = half_used(window, limit);
-        let scaled =
-            gradient.as_ref().filter(|_| used).map(|g| smooth(limit, limit * g.gradient + queue, smoothing, deviations));
+        let scaled = gradient
+            .as_ref()
+            .filter(|_| used)
+            .map(|g| smooth(limit, limit * g.gradient + queue, smoothing, deviations));
 
         let (next, reason) = if window.drops > 0 && deviations.cut_on_drop {
             let cut = cut(limit, backoff_ratio, deviations);
             // Slow and dropped is no better than slow.
-            (scaled.map_or(cut, |scaled| scaled.min(cut)), dropped(window))
+            (
+                scaled.map_or(cut, |scaled| scaled.min(cut)),
+                dropped(window),
+            )
         } else {
             match (gradient, scaled) {
                 (None, _) => (limit, Reason::NoLatency),
-                (Some(_), None) => (limit, Reason::Unused { max_in_flight: window.max_in_flight }),
-                (Some(Gradient { gradient, latency, baseline }), Some(scaled)) => {
-                    (scaled, Reason::Gradient { gradient, latency, baseline })
-                }
+                (Some(_), None) => (
+                    limit,
+                    Reason::Unused {
+                        max_in_flight: window.max_in_flight,
+                    },
+                ),
+                (
+                    Some(Gradient {
+                        gradient,
+                        latency,
+                        baseline,
+                    }),
+                    Some(scaled),
+                ) => (
+                    scaled,
+                    Reason::Gradient {
+                        gradient,
+                        latency,
+                        baseline,
+                    },
+                ),
             }
         };
         decide(&mut self.limit, next, self.bounds, deviations, reason)
@@ -233,7 +282,11 @@ struct LongTerm {
 impl LongTerm {
     /// Returns the weight of the next sample.
     fn weight(&self, window: u32) -> f64 {
-        if self.count < WARM_UP { 1.0 / f64::from(self.count + 1) } else { 2.0 / (f64::from(window) + 1.0) }
+        if self.count < WARM_UP {
+            1.0 / f64::from(self.count + 1)
+        } else {
+            2.0 / (f64::from(window) + 1.0)
+        }
     }
 
     /// Returns the ratio to `latency` of the mean with `latency` in it.
@@ -301,7 +354,9 @@ mod tests {
         let mut long_term = LongTerm::default();
         for _ in 0..20 {
             let weight = long_term.weight(600);
-            let ratios: Vec<f64> = (0..1000).map(|x| long_term.ratio_with(f64::from(9_999_500 + x), weight)).collect();
+            let ratios: Vec<f64> = (0..1000)
+                .map(|x| long_term.ratio_with(f64::from(9_999_500 + x), weight))
+                .collect();
             assert!(ratios.is_sorted_by(|a, b| a >= b));
             long_term.learn(1e7, weight);
         }

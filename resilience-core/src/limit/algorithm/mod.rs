@@ -62,7 +62,9 @@ pub trait Algorithm: fmt::Debug + Send + 'static {
         if window.samples() >= rule.min_samples {
             Close::Now
         } else {
-            Close::Extend { until: window.closed.saturating_add(rule.duration) }
+            Close::Extend {
+                until: window.closed.saturating_add(rule.duration),
+            }
         }
     }
 
@@ -117,7 +119,13 @@ impl Decision {
     /// Returns a decision for `limit` calls.
     #[must_use]
     pub fn new(limit: f64, reason: Reason) -> Self {
-        Self { limit, reason, fresh: false, next_window: None, fast_drop_below: 0 }
+        Self {
+            limit,
+            reason,
+            fresh: false,
+            next_window: None,
+            fast_drop_below: 0,
+        }
     }
 
     /// Asks to count only calls admitted from now on, if `fresh`.

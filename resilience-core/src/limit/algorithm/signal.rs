@@ -18,8 +18,13 @@ impl Latencies {
     pub(super) fn of(window: &Window, deviations: Deviations) -> Self {
         let signal = |latency: f64| latency > 0.0 || !deviations.skip_zero_latency;
         if !deviations.drops_teach_nothing {
-            let mean = (window.samples() > 0).then(|| window.mean_latency_of_all() as f64).filter(|&mean| signal(mean));
-            return Self { normal: mean, judged: mean };
+            let mean = (window.samples() > 0)
+                .then(|| window.mean_latency_of_all() as f64)
+                .filter(|&mean| signal(mean));
+            return Self {
+                normal: mean,
+                judged: mean,
+            };
         }
         let normal = if deviations.skip_zero_latency {
             window.mean_latency()
@@ -28,12 +33,18 @@ impl Latencies {
         }
         .filter(|&mean| signal(mean));
         if window.drops == 0 {
-            return Self { normal, judged: normal };
+            return Self {
+                normal,
+                judged: normal,
+            };
         }
         let sum = u128::from(window.latency_sum) + u128::from(window.drop_latency_sum);
         let all = sum as f64 / window.samples() as f64;
         let judged = normal.map_or(all, |normal| normal.max(all));
-        Self { normal, judged: Some(judged).filter(|&mean| signal(mean)) }
+        Self {
+            normal,
+            judged: Some(judged).filter(|&mean| signal(mean)),
+        }
     }
 }
 
@@ -45,7 +56,11 @@ pub(super) fn half_used(window: &Window, limit: f64) -> bool {
 /// Returns `limit` times `ratio`, or one call less than `limit` if that lowers the whole number and `ratio` does not.
 pub(super) fn cut(limit: f64, ratio: f64, deviations: Deviations) -> f64 {
     let cut = limit * ratio;
-    if deviations.whole_cuts && cut.floor() >= limit.floor() { limit - 1.0 } else { cut }
+    if deviations.whole_cuts && cut.floor() >= limit.floor() {
+        limit - 1.0
+    } else {
+        cut
+    }
 }
 
 /// Moves `from` a part of the way `to` another value.
@@ -58,7 +73,13 @@ pub(super) fn smooth(from: f64, to: f64, smoothing: f64, deviations: Deviations)
 }
 
 /// Puts `next` in `limit`'s place, within the bounds, and returns the decision for it.
-pub(super) fn decide(limit: &mut f64, next: f64, bounds: Bounds, deviations: Deviations, reason: Reason) -> Decision {
+pub(super) fn decide(
+    limit: &mut f64,
+    next: f64,
+    bounds: Bounds,
+    deviations: Deviations,
+    reason: Reason,
+) -> Decision {
     let before = *limit;
     if next.is_finite() {
         *limit = bounds.clamp(next);
@@ -68,7 +89,10 @@ pub(super) fn decide(limit: &mut f64, next: f64, bounds: Bounds, deviations: Dev
 
 /// Returns the reason of a cut.
 pub(super) fn dropped(window: &Window) -> Reason {
-    Reason::Drops { drops: window.drops, samples: window.samples() }
+    Reason::Drops {
+        drops: window.drops,
+        samples: window.samples(),
+    }
 }
 
 #[cfg(test)]
@@ -77,7 +101,14 @@ mod tests {
     use crate::limit::window::Sample;
 
     fn window(samples: &[(u64, bool)]) -> Window {
-        Window::of(9, samples.iter().map(|&(latency, dropped)| Sample { latency, in_flight: 1, dropped }))
+        Window::of(
+            9,
+            samples.iter().map(|&(latency, dropped)| Sample {
+                latency,
+                in_flight: 1,
+                dropped,
+            }),
+        )
     }
 
     #[test]
@@ -97,12 +128,18 @@ mod tests {
     fn zero_latency_is_no_latency() {
         let latencies = Latencies::of(&window(&[(0, false), (0, true)]), Deviations::ALL);
         assert!(latencies.normal.is_none() && latencies.judged.is_none());
-        assert_eq!(Latencies::of(&window(&[(0, false), (10, false)]), Deviations::ALL).normal, Some(10.0));
+        assert_eq!(
+            Latencies::of(&window(&[(0, false), (10, false)]), Deviations::ALL).normal,
+            Some(10.0)
+        );
     }
 
     #[test]
     fn the_reference_sees_one_rounded_mean() {
-        let latencies = Latencies::of(&window(&[(0, false), (10, true), (10, true)]), Deviations::NONE);
+        let latencies = Latencies::of(
+            &window(&[(0, false), (10, true), (10, true)]),
+            Deviations::NONE,
+        );
         assert_eq!(latencies.normal, Some(6.0));
         assert_eq!(latencies.judged, Some(6.0));
     }

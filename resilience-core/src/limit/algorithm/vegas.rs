@@ -104,7 +104,10 @@ impl VegasSettings {
 
 impl Default for VegasSettings {
     fn default() -> Self {
-        Self { deviations: Deviations::ALL, ..Self::netflix() }
+        Self {
+            deviations: Deviations::ALL,
+            ..Self::netflix()
+        }
     }
 }
 
@@ -132,7 +135,9 @@ impl Calls {
     pub fn at(self, limit: u32) -> u32 {
         match self {
             Self::Fixed(calls) => calls,
-            Self::PerDigit(calls) => calls.saturating_mul(limit.checked_ilog10().unwrap_or(0).max(1)),
+            Self::PerDigit(calls) => {
+                calls.saturating_mul(limit.checked_ilog10().unwrap_or(0).max(1))
+            }
         }
     }
 }
@@ -206,7 +211,9 @@ impl Vegas {
     }
 
     fn learn(&mut self, latency: f64) -> Learned {
-        let VegasSettings { probe_multiplier, .. } = self.settings;
+        let VegasSettings {
+            probe_multiplier, ..
+        } = self.settings;
         let due = self.jitters.current() * f64::from(probe_multiplier) * self.limit;
         let learned = self.baseline.learn(latency, due);
         if learned == Learned::Probed {
@@ -217,11 +224,17 @@ impl Vegas {
 
     /// Returns where the queue says that the limit should go, and why; `None` if it may stay.
     fn queue(&self, latency: f64, baseline: f64) -> (Option<f64>, Reason) {
-        let VegasSettings { alpha, beta, threshold, .. } = self.settings;
+        let VegasSettings {
+            alpha,
+            beta,
+            threshold,
+            ..
+        } = self.settings;
         let limit = self.limit;
         let whole = limit as u32;
         let step = f64::from(Calls::PerDigit(1).at(whole));
-        let [alpha, beta, threshold] = [alpha, beta, threshold].map(|calls| f64::from(calls.at(whole)));
+        let [alpha, beta, threshold] =
+            [alpha, beta, threshold].map(|calls| f64::from(calls.at(whole)));
         let queue = (limit * (1.0 - baseline / latency)).ceil();
         let next = if queue <= threshold {
             // With a `beta` below the step, no queue would let it grow by less than a small one does.
@@ -233,19 +246,34 @@ impl Vegas {
         } else {
             None
         };
-        (next, Reason::Queue { queue: queue.max(0.0), alpha, beta })
+        (
+            next,
+            Reason::Queue {
+                queue: queue.max(0.0),
+                alpha,
+                beta,
+            },
+        )
     }
 
     /// Moves towards `next` as the reference does.
     fn towards(&self, next: f64) -> f64 {
-        let VegasSettings { smoothing, deviations, .. } = self.settings;
+        let VegasSettings {
+            smoothing,
+            deviations,
+            ..
+        } = self.settings;
         smooth(self.limit, self.bounds.clamp(next), smoothing, deviations)
     }
 }
 
 impl Algorithm for Vegas {
     fn update(&mut self, window: &Window) -> Decision {
-        let VegasSettings { backoff_ratio, mut deviations, .. } = self.settings;
+        let VegasSettings {
+            backoff_ratio,
+            mut deviations,
+            ..
+        } = self.settings;
         deviations.skip_zero_latency = true;
         let limit = self.limit;
         let Latencies { normal, judged } = Latencies::of(window, deviations);
@@ -265,7 +293,10 @@ impl Algorithm for Vegas {
         let (next, reason) = if window.drops > 0 && deviations.cut_on_drop {
             let cut = cut(limit, backoff_ratio, deviations);
             // Slow and dropped is no better than slow.
-            let slow = queue.filter(|_| used).and_then(|(next, _)| next).map_or(cut, |next| self.towards(next));
+            let slow = queue
+                .filter(|_| used)
+                .and_then(|(next, _)| next)
+                .map_or(cut, |next| self.towards(next));
             (slow.min(cut), dropped(window))
         } else {
             match (queue, self.baseline.latency()) {
@@ -275,8 +306,15 @@ impl Algorithm for Vegas {
                     (self.towards(limit - step), dropped(window))
                 }
                 (None, _) => (limit, Reason::NoLatency),
-                (Some(_), _) if !used => (limit, Reason::Unused { max_in_flight: window.max_in_flight }),
-                (Some((next, reason)), _) => (next.map_or(limit, |next| self.towards(next)), reason),
+                (Some(_), _) if !used => (
+                    limit,
+                    Reason::Unused {
+                        max_in_flight: window.max_in_flight,
+                    },
+                ),
+                (Some((next, reason)), _) => {
+                    (next.map_or(limit, |next| self.towards(next)), reason)
+                }
             }
         };
         decide(&mut self.limit, next, self.bounds, deviations, reason)

@@ -59,7 +59,10 @@ pub(super) enum Baseline {
 impl Baseline {
     pub(super) fn new(how: VegasBaseline) -> Self {
         match how {
-            VegasBaseline::Minimum => Self::Minimum { latency: None, count: 0 },
+            VegasBaseline::Minimum => Self::Minimum {
+                latency: None,
+                count: 0,
+            },
             VegasBaseline::Quantile { quantile, windows } => Self::Quantile {
                 quantile,
                 windows: windows.clamp(1, 10_000) as usize,
@@ -99,7 +102,12 @@ impl Baseline {
                 *latency = Some(new);
                 learned
             }
-            Self::Quantile { quantile, windows, latencies, latency } => {
+            Self::Quantile {
+                quantile,
+                windows,
+                latencies,
+                latency,
+            } => {
                 if latencies.len() == *windows {
                     latencies.pop_front();
                 }
@@ -121,7 +129,10 @@ mod tests {
 
     #[test]
     fn a_quantile_is_of_the_last_windows_only() {
-        let mut baseline = Baseline::new(VegasBaseline::Quantile { quantile: 0.5, windows: 3 });
+        let mut baseline = Baseline::new(VegasBaseline::Quantile {
+            quantile: 0.5,
+            windows: 3,
+        });
         let latencies: Vec<_> = [5.0, 1.0, 3.0, 9.0, 8.0]
             .into_iter()
             .map(|latency| {
@@ -135,7 +146,10 @@ mod tests {
     #[test]
     fn the_quantiles_ends_are_the_fastest_and_the_slowest_window() {
         for (quantile, expected) in [(0.0, 1.0), (1.0, 5.0)] {
-            let mut baseline = Baseline::new(VegasBaseline::Quantile { quantile, windows: 3 });
+            let mut baseline = Baseline::new(VegasBaseline::Quantile {
+                quantile,
+                windows: 3,
+            });
             for latency in [5.0, 1.0, 3.0] {
                 baseline.learn(latency, f64::INFINITY);
             }
@@ -147,7 +161,15 @@ mod tests {
     fn a_minimum_lasts_until_it_is_measured_anew() {
         let mut baseline = Baseline::new(VegasBaseline::Minimum);
         let learned = [5.0, 3.0, 4.0, 4.0].map(|latency| baseline.learn(latency, 4.0));
-        assert_eq!(learned, [Learned::First, Learned::Minimum, Learned::Nothing, Learned::Probed]);
+        assert_eq!(
+            learned,
+            [
+                Learned::First,
+                Learned::Minimum,
+                Learned::Nothing,
+                Learned::Probed
+            ]
+        );
         assert_eq!((baseline.latency(), baseline.probe_count()), (Some(4.0), 0));
     }
 }

@@ -57,7 +57,11 @@ impl Jitters {
 
     /// Returns the `recorded` jitters, and those of `then` after them.
     pub(super) fn recorded(recorded: impl IntoIterator<Item = f64>, then: Jitter) -> Self {
-        let mut jitters = Self { current: 1.0, recorded: recorded.into_iter().collect(), then };
+        let mut jitters = Self {
+            current: 1.0,
+            recorded: recorded.into_iter().collect(),
+            then,
+        };
         jitters.advance();
         jitters
     }
@@ -67,7 +71,10 @@ impl Jitters {
     }
 
     pub(super) fn advance(&mut self) {
-        self.current = self.recorded.pop_front().unwrap_or_else(|| self.then.draw());
+        self.current = self
+            .recorded
+            .pop_front()
+            .unwrap_or_else(|| self.then.draw());
     }
 }
 
