@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::algorithm::{Bounds, QueueSize};
+use super::algorithm::QueueSize;
 
 /// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,39 +92,39 @@ macro_rules! config {
 config! {
     /// Sets the algorithm: `gradient2` (the default), `aimd`, `vegas`, or one that was added to the registry. Case, `-`
     /// and `_` are ignored in the names of the built-in ones.
-    algorithm: Cow<'static, str>, impl Into<Cow<'static, str>>, free;
+    algorithm: Cow<'static, str>, impl Into<Cow<'static, str>>, check::free;
     /// Sets the limit before the first decision, in calls: from 1 to 1,000,000, within the bounds. 20 by default, or
     /// the bound nearest to it.
-    initial_limit: u32, u32, calls;
+    initial_limit: u32, u32, check::count;
     /// Sets the smallest limit, in calls: from 1 to 1,000,000. 1 by default.
-    min_limit: u32, u32, calls;
+    min_limit: u32, u32, check::count;
     /// Sets the largest limit, in calls: from 1 to 1,000,000. 200 by default.
-    max_limit: u32, u32, calls;
+    max_limit: u32, u32, check::count;
     /// Sets the least time a window lasts: from 1 ms to 1 h. 1 s by default.
-    window: Duration, Duration, window;
+    window: Duration, Duration, check::window;
     /// Sets the least samples a window holds: from 1 to 1,000,000. 10 by default.
-    min_window_samples: u32, u32, calls;
+    min_window_samples: u32, u32, check::count;
     /// Sets whether the limit is in force. Off, every call passes and nothing is measured. On by default.
-    enabled: bool, bool, free;
+    enabled: bool, bool, check::free;
     /// Sets which tuning the algorithm starts from; single values are laid over it. [`Preset::Repaired`] by default.
-    preset: Preset, Preset, free;
+    preset: Preset, Preset, check::free;
     /// Sets what a cut multiplies the limit by: from 0.5 to below 1. 0.9 by default.
-    backoff_ratio: f64, f64, ratio;
+    backoff_ratio: f64, f64, check::ratio;
     /// Sets the weight of the newest estimate against the limit before it: above 0, up to 1. Gradient2 (0.2 by default)
     /// and Vegas (1 by default).
-    smoothing: f64, f64, smoothing;
+    smoothing: f64, f64, check::smoothing;
     /// Sets how many times slower than its long-term latency the dependency may get before the limit shrinks: from 1 to
     /// 100. Gradient2, 1.5 by default.
-    rtt_tolerance: f64, f64, tolerance;
+    rtt_tolerance: f64, f64, check::tolerance;
     /// Sets how many calls may queue at the dependency: a fixed number up to 1,000,000 or the square root of the limit.
     /// Gradient2, 4 by default.
-    queue_size: QueueSize, impl Into<QueueSize>, queue;
+    queue_size: QueueSize, impl Into<QueueSize>, check::queue;
     /// Sets how many windows the long-term latency averages over: from 1 to 1,000,000. Gradient2, 600 by default.
-    long_window: u32, u32, calls;
+    long_window: u32, u32, check::count;
     /// Sets how many calls a clean window adds: from 1 to 1,000,000. AIMD, 1 by default.
-    increase_by: u32, u32, calls;
+    increase_by: u32, u32, check::count;
     /// Sets the mean latency above which a window counts as overloaded: from 1 ns to 1 h. AIMD, none by default.
-    latency_threshold: Duration, Duration, threshold;
+    latency_threshold: Duration, Duration, check::threshold;
 }
 
 impl LimitConfig {
@@ -134,37 +134,50 @@ impl LimitConfig {
     }
 }
 
-fn free<T>(_: &T) -> Option<&'static str> {
-    None
-}
+/// What values are allowed: each check returns the range if its value is outside of it.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "one signature for the checks of all properties"
+)]
+mod check {
+    use std::time::Duration;
 
-fn calls(value: &u32) -> Option<&'static str> {
-    (!(1..=Bounds::MAX).contains(value)).then_some("from 1 to 1000000")
-}
+    use crate::limit::algorithm::{Bounds, QueueSize};
 
-fn window(value: &Duration) -> Option<&'static str> {
-    (!(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(value))
-        .then_some("from 1ms to 1h")
-}
+    type Outside = Option<&'static str>;
 
-fn threshold(value: &Duration) -> Option<&'static str> {
-    (!(Duration::from_nanos(1)..=Duration::from_secs(3600)).contains(value))
-        .then_some("from 1ns to 1h")
-}
+    pub(super) fn free<T>(_: &T) -> Outside {
+        None
+    }
 
-fn ratio(value: &f64) -> Option<&'static str> {
-    (!(0.5..1.0).contains(value)).then_some("from 0.5 to below 1")
-}
+    pub(super) fn count(value: &u32) -> Outside {
+        (!(1..=Bounds::MAX).contains(value)).then_some("from 1 to 1000000")
+    }
 
-fn smoothing(value: &f64) -> Option<&'static str> {
-    (!(*value > 0.0 && *value <= 1.0)).then_some("above 0, up to 1")
-}
+    pub(super) fn window(value: &Duration) -> Outside {
+        (!(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(value))
+            .then_some("from 1ms to 1h")
+    }
 
-fn tolerance(value: &f64) -> Option<&'static str> {
-    (!(1.0..=100.0).contains(value)).then_some("from 1 to 100")
-}
+    pub(super) fn threshold(value: &Duration) -> Outside {
+        (!(Duration::from_nanos(1)..=Duration::from_secs(3600)).contains(value))
+            .then_some("from 1ns to 1h")
+    }
 
-fn queue(value: &QueueSize) -> Option<&'static str> {
-    let (QueueSize::Fixed(size) | QueueSize::SquareRoot { min: size }) = value;
-    (*size > Bounds::MAX).then_some("from 0 to 1000000")
+    pub(super) fn ratio(value: &f64) -> Outside {
+        (!(0.5..1.0).contains(value)).then_some("from 0.5 to below 1")
+    }
+
+    pub(super) fn smoothing(value: &f64) -> Outside {
+        (!(*value > 0.0 && *value <= 1.0)).then_some("above 0, up to 1")
+    }
+
+    pub(super) fn tolerance(value: &f64) -> Outside {
+        (!(1.0..=100.0).contains(value)).then_some("from 1 to 100")
+    }
+
+    pub(super) fn queue(value: &QueueSize) -> Outside {
+        let (QueueSize::Fixed(size) | QueueSize::SquareRoot { min: size }) = value;
+        (*size > Bounds::MAX).then_some("from 0 to 1000000")
+    }
 }

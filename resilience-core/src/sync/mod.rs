@@ -5,14 +5,16 @@ pub(crate) mod thread_slot;
 
 pub(crate) use padded::Padded;
 
+use std::sync::TryLockError;
+
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    Mutex, MutexGuard, TryLockError,
+    Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering, fence},
 };
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
-    Mutex, MutexGuard, TryLockError,
+    Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering, fence},
 };
 
