@@ -501,7 +501,10 @@ mod models {
             // the next call to end closes it then.
             let closed = windows.lock().unwrap().len();
             assert!(closed <= 1, "closed {closed} times");
-            assert_eq!((instance.in_flight(), instance.limit()), (0, 2 + closed as u32));
+            assert_eq!(
+                (instance.in_flight(), instance.limit()),
+                (0, 2 + closed as u32)
+            );
 
             clock.advance(Duration::from_secs(1));
             let last = instance.admit().unwrap();
@@ -509,7 +512,10 @@ mod models {
             let windows = windows.lock().unwrap();
             assert_eq!(windows.len(), closed + 1);
             assert_eq!(windows.iter().map(Window::samples).sum::<u64>(), 3);
-            assert_eq!(windows.iter().map(|window| window.latency_sum).sum::<u64>(), 2_000_000_000);
+            assert_eq!(
+                windows.iter().map(|window| window.latency_sum).sum::<u64>(),
+                2_000_000_000
+            );
             assert!(windows.iter().all(|window| window.max_in_flight >= 1));
         });
     }

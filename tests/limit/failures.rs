@@ -1,0 +1,212 @@
+//! Foreign code that panics, blocks or calls back.
+
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+
+use resilience::event::{Event, Reason};
+use resilience::limit::LimitConfig;
+use resilience::limit::algorithm::{Algorithm, Close, Decision};
+use resilience::limit::window::{Window, WindowRule};
+use resilience::{Outcome, limit::AdaptiveLimit};
+
+use crate::support::{calls, limit, manual, millis, seconds};
+
+/// Moves the limit at every window.
+fn moving() -> LimitConfig {
+    LimitConfig::new()
+        .algorithm("aimd")
+        .min_window_samples(1)
+        .initial_limit(2)
+}
+
+#[test]
+fn a_listener_that_panics_leaks_nothing_and_keeps_no_one_from_the_news() {
+    let (limit, clock) = limit(moving());
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let _panicking = limit.subscribe(|_| panic!("a listener's own panic"));
+    let noted = heard.clone();
+    let _listening = limit.subscribe(move |event| noted.lock().unwrap().push(event.clone()));
+    for _ in 0..3 {
+        calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+    }
+    assert_eq!(
+        (limit.in_flight(), limit.limit(), limit.snapshot().windows),
+        (0, 5, 3)
+    );
+    let heard = heard.lock().unwrap();
+    let moves: Vec<_> = heard
+        .iter()
+        .map(
+            |Event::LimitChanged {
+                 from, to, decision, ..
+             }| (*from, *to, *decision),
+        )
+        .collect();
+    assert_eq!(moves, [(2, 3, 1), (3, 4, 2), (4, 5, 3)]);
+}
+
+#[test]
+fn a_listener_may_call_back_into_the_limit() {
+    let (limit, clock) = limit(moving());
+    let handle = limit.clone();
+    let seen = Arc::new(Mutex::new(None));
+    let noted = seen.clone();
+    let _subscription = limit.subscribe(move |_| {
+        // The call that moved the limit has given its slot back.
+        let in_flight = handle.in_flight();
+        let permit = handle.try_acquire().unwrap();
+        permit.complete(Outcome::Success);
+        *noted.lock().unwrap() = Some((in_flight, handle.snapshot().limit));
+        let _ = handle.subscribe(|_| {});
+        handle.reset();
+    });
+    calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+    assert_eq!(*seen.lock().unwrap(), Some((0, 3)));
+    assert_eq!((limit.limit(), limit.in_flight()), (2, 0));
+}
+
+#[test]
+fn a_listener_that_blocks_holds_up_no_other_call_and_no_later_window() {
+    let (limit, clock) = limit(moving());
+    let (entered, has_entered) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(Some(released));
+    let _subscription = limit.subscribe(move |_| {
+        // Blocks the first time only.
+        if let Some(released) = released.lock().unwrap().take() {
+            entered.send(()).unwrap();
+            let _ = released.recv();
+        }
+    });
+    std::thread::scope(|scope| {
+        let (slow_limit, slow_clock) = (limit.clone(), clock.clone());
+        scope.spawn(move || calls(&slow_limit, &slow_clock, 1, seconds(1), Outcome::Success));
+        has_entered.recv().unwrap();
+        assert_eq!((limit.limit(), limit.in_flight()), (3, 0));
+        // The blocked listener held a lock of its own; ours is free.
+        let moved = {
+            calls(&limit, &clock, 2, millis(10), Outcome::Success);
+            limit.snapshot().windows
+        };
+        assert_eq!(moved, 1);
+        drop(release);
+    });
+    calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+    assert_eq!(limit.limit(), 4);
+}
+
+#[test]
+fn a_subscription_ends_when_it_is_dropped() {
+    let (limit, clock) = limit(moving());
+    let heard = Arc::new(Mutex::new(0));
+    let noted = heard.clone();
+    let subscription = limit.subscribe(move |_| *noted.lock().unwrap() += 1);
+    calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+    drop(subscription);
+    calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+    assert_eq!((*heard.lock().unwrap(), limit.limit()), (1, 4));
+}
+
+/// Fails in every way that an algorithm can, one window after the other.
+#[derive(Debug, Default)]
+struct Failing {
+    windows: u32,
+}
+
+impl Algorithm for Failing {
+    fn close(&mut self, _: &Window, _: &WindowRule) -> Close {
+        if self.windows == 4 {
+            self.windows += 1;
+            panic!("an algorithm's own panic, before the window closed");
+        }
+        Close::Now
+    }
+
+    fn update(&mut self, _: &Window) -> Decision {
+        self.windows += 1;
+        let limit = match self.windows {
+            1 => panic!("an algorithm's own panic"),
+            2 => f64::NAN,
+            3 => f64::INFINITY,
+            4 => -1e300,
+            _ => 7.9,
+        };
+        Decision::new(limit, Reason::custom("failing"))
+    }
+
+    fn baseline(&self) -> Option<f64> {
+        assert!(self.windows > 2, "an algorithm's own panic");
+        Some(f64::from(self.windows))
+    }
+}
+
+#[test]
+fn an_algorithm_that_fails_keeps_the_limit_leaks_nothing_and_is_asked_again() {
+    let (builder, clock) = manual();
+    let registry = builder
+        .algorithm("failing", |_| Failing::default())
+        .build()
+        .unwrap();
+    let config = LimitConfig::new()
+        .algorithm("failing")
+        .min_window_samples(1)
+        .min_limit(3);
+    let limit: AdaptiveLimit = registry.register("tested", config).unwrap();
+    let mut after = Vec::new();
+    for _ in 0..5 {
+        calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+        assert_eq!(limit.in_flight(), 0);
+        let snapshot = limit.snapshot();
+        after.push((snapshot.limit, snapshot.reason == Reason::Failed));
+    }
+    assert_eq!(
+        after,
+        [(20, true), (20, true), (20, true), (3, false), (7, false)]
+    );
+    assert_eq!(limit.snapshot().windows, 5);
+}
+
+#[test]
+fn a_restarted_window_begins_anew() {
+    /// Throws its first window away.
+    #[derive(Debug, Default)]
+    struct Restarting {
+        restarted: bool,
+        seen: Arc<Mutex<Vec<(u64, u64)>>>,
+    }
+    impl Algorithm for Restarting {
+        fn close(&mut self, window: &Window, _: &WindowRule) -> Close {
+            if std::mem::replace(&mut self.restarted, true) {
+                Close::Now
+            } else {
+                Close::Restart {
+                    until: window.closed + 1,
+                }
+            }
+        }
+        fn update(&mut self, window: &Window) -> Decision {
+            self.seen
+                .lock()
+                .unwrap()
+                .push((window.opened, window.samples()));
+            Decision::new(5.0, Reason::custom("restarting"))
+        }
+    }
+    let (builder, clock) = manual();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = seen.clone();
+    let registry = builder
+        .algorithm("restarting", move |_| Restarting {
+            restarted: false,
+            seen: noted.clone(),
+        })
+        .build()
+        .unwrap();
+    let limit = registry
+        .register("tested", LimitConfig::new().algorithm("restarting"))
+        .unwrap();
+    calls(&limit, &clock, 3, seconds(1), Outcome::Success);
+    // The first of the three ended the window that was thrown away; the other two began the next.
+    calls(&limit, &clock, 1, millis(1), Outcome::Success);
+    assert_eq!(*seen.lock().unwrap(), [(1_000_000_000, 3)]);
+}

@@ -1,0 +1,237 @@
+//! When windows close and what they hold.
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use resilience::Outcome;
+use resilience::limit::LimitConfig;
+use resilience::time::Clock;
+
+use crate::support::{calls, limit, millis, recorded, seconds};
+
+#[test]
+fn a_window_closes_with_the_first_call_that_ends_after_its_time_and_holds_every_sample() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(3));
+    calls(&limit, &clock, 2, millis(400), Outcome::Success);
+    calls(&limit, &clock, 1, millis(200), Outcome::Drop);
+    calls(&limit, &clock, 1, millis(100), Outcome::Ignored);
+    assert!(windows.all().is_empty());
+    calls(&limit, &clock, 4, millis(300), Outcome::Success);
+
+    // The first of the four closed the window; the others are in the next.
+    let window = &windows.all()[0];
+    assert_eq!((window.opened, window.closed), (0, 1_000_000_000));
+    assert_eq!((window.successes, window.drops, window.ignored), (3, 1, 1));
+    assert_eq!(
+        (window.latency_sum, window.drop_latency_sum),
+        (2 * 400_000_000 + 300_000_000, 200_000_000)
+    );
+    assert_eq!(
+        (window.max_in_flight, window.in_flight_sum),
+        (2, 1 + 2 + 1 + 1)
+    );
+    // 2 calls for 400 ms, 1 for 200, 1 for 100, 4 for 300; all over in the window but for three of the last four.
+    assert_eq!(
+        window.in_flight_area,
+        (2 * 400 + 200 + 100 + 4 * 300) * 1_000_000
+    );
+    assert_eq!(
+        window.ended_latency_sum,
+        (2 * 400 + 200 + 100 + 300) * 1_000_000
+    );
+    assert_eq!(
+        (window.admitted, window.rejected, window.in_flight),
+        (8, 0, 3)
+    );
+    assert_eq!(limit.snapshot().windows, 1);
+}
+
+#[test]
+fn too_few_samples_extend_the_window_and_are_kept() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(5));
+    for _ in 0..4 {
+        calls(&limit, &clock, 1, millis(1500), Outcome::Success);
+        assert!(windows.all().is_empty());
+    }
+    calls(&limit, &clock, 1, millis(1500), Outcome::Success);
+    let window = windows.last();
+    assert_eq!(
+        (window.samples(), window.opened, window.closed),
+        (5, 0, 7_500_000_000)
+    );
+}
+
+#[test]
+fn an_extended_window_is_asked_about_again_only_after_another_duration() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(2));
+    calls(&limit, &clock, 1, millis(1100), Outcome::Success);
+    // Extended to 2.1 s: enough samples before that do not close it.
+    calls(&limit, &clock, 5, millis(900), Outcome::Success);
+    assert!(windows.all().is_empty());
+    calls(&limit, &clock, 1, millis(100), Outcome::Success);
+    assert_eq!(windows.last().samples(), 7);
+}
+
+#[test]
+fn cancelled_calls_are_counted_but_are_no_samples_and_close_no_window() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(1));
+    let cancelled = limit.try_acquire().unwrap();
+    clock.advance(seconds(2));
+    drop(cancelled);
+    assert!(windows.all().is_empty());
+    calls(&limit, &clock, 1, millis(10), Outcome::Success);
+    let window = windows.last();
+    assert_eq!((window.samples(), window.cancelled), (1, 1));
+    assert_eq!(
+        (window.latency_sum, window.ended_latency_sum),
+        (10_000_000, 2_010_000_000)
+    );
+}
+
+#[test]
+fn rejections_are_counted_and_are_no_samples() {
+    let config = LimitConfig::new()
+        .initial_limit(1)
+        .max_limit(1)
+        .min_window_samples(1);
+    let (limit, clock, windows) = recorded(config);
+    let held = limit.try_acquire().unwrap();
+    for _ in 0..3 {
+        limit.try_acquire().unwrap_err();
+    }
+    clock.advance(seconds(1));
+    held.complete(Outcome::Success);
+    assert_eq!((windows.last().rejected, windows.last().samples()), (3, 1));
+}
+
+#[test]
+fn the_logarithms_of_latencies_are_summed_closely_enough() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(2));
+    calls(&limit, &clock, 1, millis(10), Outcome::Success);
+    calls(&limit, &clock, 1, Duration::ZERO, Outcome::Success);
+    calls(&limit, &clock, 1, millis(2000), Outcome::Success);
+    let window = windows.last();
+    let (a, b) = (10_000_000f64.ln(), 2_000_000_000f64.ln());
+    assert_eq!((window.successes, window.timed), (3, 2));
+    assert!(
+        (window.log_latency_sum - (a + b)).abs() < 1e-4,
+        "{}",
+        window.log_latency_sum
+    );
+    assert!(
+        (window.log_latency_sq_sum - (a * a + b * b)).abs() < 1e-2,
+        "{}",
+        window.log_latency_sq_sum
+    );
+}
+
+#[test]
+fn calls_of_many_threads_add_up_over_windows() {
+    const THREADS: u64 = 8;
+    const CALLS: u64 = 4000;
+    let config = LimitConfig::new()
+        .initial_limit(100)
+        .min_window_samples(1)
+        .window(millis(1));
+    let (limit, clock, windows) = recorded(config);
+    let barrier = Barrier::new(THREADS as usize);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (limit, clock, barrier) = (&limit, &clock, &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                for call in 0..CALLS {
+                    let permit = limit.try_acquire().unwrap();
+                    clock.advance(Duration::from_micros(10));
+                    let outcome = if (call + thread).is_multiple_of(4) {
+                        Outcome::Drop
+                    } else {
+                        Outcome::Success
+                    };
+                    permit.complete(outcome);
+                }
+            });
+        }
+    });
+    // One more call closes the window that the last calls are in.
+    calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+    let all = windows.all();
+    assert!(all.len() > 10, "{} windows", all.len());
+    assert_eq!(
+        all.iter().map(|window| window.successes).sum::<u64>(),
+        THREADS * CALLS * 3 / 4 + 1
+    );
+    assert_eq!(
+        all.iter().map(|window| window.drops).sum::<u64>(),
+        THREADS * CALLS / 4
+    );
+    assert_eq!(
+        all.iter().map(|window| window.admitted).sum::<u64>(),
+        THREADS * CALLS + 1
+    );
+    // Windows follow each other without a gap.
+    assert!(all.windows(2).all(|pair| pair[0].closed == pair[1].opened));
+    // The last call took 1 s; the area is that of the latencies, whichever thread and window they fell into.
+    let area: u64 = all
+        .iter()
+        .map(|window| window.in_flight_area)
+        .fold(0, u64::wrapping_add);
+    let latencies: u64 = all.iter().map(|window| window.ended_latency_sum).sum();
+    assert_eq!(area, latencies);
+    assert_eq!(all.last().unwrap().closed, clock.now());
+}
+
+#[test]
+fn one_burst_of_drops_cuts_once_however_long_its_calls_take() {
+    let config = LimitConfig::new()
+        .initial_limit(100)
+        .min_window_samples(1)
+        .window(millis(100));
+    for algorithm in ["gradient2", "aimd", "vegas"] {
+        let (limit, clock) = limit(config.clone().algorithm(algorithm));
+        let burst: Vec<_> = (0..20).map(|_| limit.try_acquire().unwrap()).collect();
+        // They fail one after the other, each long after the window of the one before has closed.
+        for permit in burst {
+            clock.advance(seconds(1));
+            permit.complete(Outcome::Drop);
+        }
+        assert_eq!(limit.limit(), 90, "{algorithm}");
+        // The next call is a new round trip.
+        calls(&limit, &clock, 1, seconds(1), Outcome::Drop);
+        assert_eq!(limit.limit(), 81, "{algorithm}");
+    }
+}
+
+#[test]
+fn calls_admitted_before_a_cut_do_not_teach_the_baseline() {
+    let config = LimitConfig::new()
+        .initial_limit(20)
+        .min_window_samples(1)
+        .window(millis(100));
+    let (limit, clock) = limit(config);
+    calls(&limit, &clock, 10, millis(100), Outcome::Success);
+    let baseline = limit.snapshot().baseline;
+    let slow = limit.try_acquire().unwrap();
+    calls(&limit, &clock, 1, millis(100), Outcome::Drop);
+    clock.advance(seconds(50));
+    slow.complete(Outcome::Success);
+    assert_eq!(limit.snapshot().baseline, baseline);
+    assert_eq!(limit.snapshot().counters.succeeded, 11);
+}
+
+#[test]
+fn a_clock_too_coarse_to_tell_latencies_moves_no_limit() {
+    for algorithm in ["gradient2", "aimd", "vegas"] {
+        let config = LimitConfig::new()
+            .algorithm(algorithm)
+            .min_window_samples(1);
+        let (limit, clock) = limit(config);
+        for _ in 0..5 {
+            clock.advance(seconds(1));
+            calls(&limit, &clock, 10, Duration::ZERO, Outcome::Success);
+        }
+        let snapshot = limit.snapshot();
+        assert!(snapshot.limit >= 20, "{algorithm}: {}", snapshot.limit);
+        assert_eq!(snapshot.last_window.unwrap().latency, None);
+    }
+}
