@@ -89,16 +89,18 @@ impl Window {
             ..Self::default()
         };
         for sample in samples {
-            window.in_flight_sum += u64::from(sample.in_flight);
+            window.in_flight_sum = window
+                .in_flight_sum
+                .saturating_add(u64::from(sample.in_flight));
             window.max_in_flight = window.max_in_flight.max(sample.in_flight);
-            window.ended_latency_sum += sample.latency;
+            window.ended_latency_sum = window.ended_latency_sum.saturating_add(sample.latency);
             window.admitted += 1;
             if sample.dropped {
                 window.drops += 1;
-                window.drop_latency_sum += sample.latency;
+                window.drop_latency_sum = window.drop_latency_sum.saturating_add(sample.latency);
             } else {
                 window.successes += 1;
-                window.latency_sum += sample.latency;
+                window.latency_sum = window.latency_sum.saturating_add(sample.latency);
                 if sample.latency > 0 {
                     let log = (sample.latency as f64).ln();
                     window.timed += 1;
@@ -112,7 +114,7 @@ impl Window {
 
     /// Returns how many samples the window holds, drops included.
     pub fn samples(&self) -> u64 {
-        self.successes + self.drops
+        self.successes.saturating_add(self.drops)
     }
 
     /// Returns the mean latency of the successes that took more than 0 ns, or `None` if there is none.

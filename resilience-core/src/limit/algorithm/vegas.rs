@@ -60,12 +60,12 @@ pub struct Vegas {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VegasSettings {
-    /// Fewer queueing calls than this let the limit grow: three per digit of the limit by default.
+    /// Fewer queueing calls than this let the limit grow: three times the logarithm of the limit by default.
     pub alpha: Calls,
-    /// More queueing calls than this let it shrink: six per digit by default. Also what it grows by while no more than
+    /// More queueing calls than this let it shrink: six times the logarithm of the limit by default. Also what it grows by while no more than
     /// `threshold` queue.
     pub beta: Calls,
-    /// As many queueing calls as this, or fewer, are no queue: one per digit by default.
+    /// As many queueing calls as this, or fewer, are no queue: once the logarithm by default.
     pub threshold: Calls,
     /// How much of the way to the new limit one window goes: above 0 to 1, 1 by default.
     pub smoothing: f64,
@@ -85,13 +85,13 @@ pub struct VegasSettings {
 impl VegasSettings {
     /// Returns the reference's tuning with every deviation off.
     ///
-    /// The reference's bounds are 20 to 1000 at the start and 1 from below. One thing differs still: a latency of 0 is
-    /// no signal, where the reference throws.
+    /// The reference starts at 20 and stays within 1 and 1000. One thing differs still: a latency of 0 is no signal,
+    /// where the reference throws.
     pub const fn netflix() -> Self {
         Self {
-            alpha: Calls::PerDigit(3),
-            beta: Calls::PerDigit(6),
-            threshold: Calls::PerDigit(1),
+            alpha: Calls::Log10(3),
+            beta: Calls::Log10(6),
+            threshold: Calls::Log10(1),
             smoothing: 1.0,
             probe_multiplier: 30,
             jitter: Jitter::Seeded(0),
@@ -119,15 +119,15 @@ impl Default for VegasSettings {
 /// use resilience_core::limit::algorithm::Calls;
 ///
 /// assert_eq!(Calls::Fixed(3).at(1000), 3);
-/// assert_eq!(Calls::PerDigit(3).at(9), 3);
-/// assert_eq!(Calls::PerDigit(3).at(1000), 9);
+/// assert_eq!(Calls::Log10(3).at(9), 3);
+/// assert_eq!(Calls::Log10(3).at(1000), 9);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
     /// So many whatever the limit is: 0 to 1,000,000.
     Fixed(u32),
     /// So many times the common logarithm of the limit, rounded down and at least 1: 0 to 1,000.
-    PerDigit(u32),
+    Log10(u32),
 }
 
 impl Calls {
@@ -135,9 +135,7 @@ impl Calls {
     pub fn at(self, limit: u32) -> u32 {
         match self {
             Self::Fixed(calls) => calls,
-            Self::PerDigit(calls) => {
-                calls.saturating_mul(limit.checked_ilog10().unwrap_or(0).max(1))
-            }
+            Self::Log10(calls) => calls.saturating_mul(limit.checked_ilog10().unwrap_or(0).max(1)),
         }
     }
 }
@@ -232,7 +230,7 @@ impl Vegas {
         } = self.settings;
         let limit = self.limit;
         let whole = limit as u32;
-        let step = f64::from(Calls::PerDigit(1).at(whole));
+        let step = f64::from(Calls::Log10(1).at(whole));
         let [alpha, beta, threshold] =
             [alpha, beta, threshold].map(|calls| f64::from(calls.at(whole)));
         let queue = (limit * (1.0 - baseline / latency)).ceil();
@@ -302,7 +300,7 @@ impl Algorithm for Vegas {
             match (queue, self.baseline.latency()) {
                 (None, Some(baseline)) if only_measured => (limit, Reason::Probe { baseline }),
                 _ if window.drops > 0 => {
-                    let step = f64::from(Calls::PerDigit(1).at(limit as u32));
+                    let step = f64::from(Calls::Log10(1).at(limit as u32));
                     (self.towards(limit - step), dropped(window))
                 }
                 (None, _) => (limit, Reason::NoLatency),
