@@ -1,0 +1,6 @@
+//! The algorithms that come from elsewhere: against recordings of the reference, against the rules that hold for
+//! all, and each deviation from the reference against the reference.
+
+mod deviations;
+mod properties;
+mod vectors;

@@ -1,0 +1,432 @@
+//! The rules that hold for every algorithm, under any tuning and whatever the windows are.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use resilience::limit::algorithm::{
+    Aimd, AimdSettings, Algorithm, Bounds, Calls, Decision, Deviations, Gradient2,
+    Gradient2Settings, Jitter, QueueSize, Vegas, VegasBaseline, VegasSettings,
+};
+use resilience::limit::window::{Sample, Window};
+
+/// An algorithm and the bounds it was made with.
+#[derive(Clone, Debug, PartialEq)]
+struct Subject {
+    bounds: Bounds,
+    algorithm: Any,
+}
+
+/// Any of the algorithms, so that a rule is written once.
+#[derive(Clone, Debug, PartialEq)]
+enum Any {
+    Aimd(Aimd),
+    Gradient2(Gradient2),
+    Vegas(Vegas),
+}
+
+impl Subject {
+    fn limit(&self) -> f64 {
+        match &self.algorithm {
+            Any::Aimd(algorithm) => algorithm.limit(),
+            Any::Gradient2(algorithm) => algorithm.limit(),
+            Any::Vegas(algorithm) => algorithm.limit(),
+        }
+    }
+
+    fn baseline(&self) -> Option<f64> {
+        match &self.algorithm {
+            Any::Aimd(algorithm) => algorithm.baseline(),
+            Any::Gradient2(algorithm) => algorithm.baseline(),
+            Any::Vegas(algorithm) => algorithm.baseline(),
+        }
+    }
+
+    fn update(&mut self, window: &Window) -> Decision {
+        match &mut self.algorithm {
+            Any::Aimd(algorithm) => algorithm.update(window),
+            Any::Gradient2(algorithm) => algorithm.update(window),
+            Any::Vegas(algorithm) => algorithm.update(window),
+        }
+    }
+}
+
+fn bounds() -> impl Strategy<Value = Bounds> {
+    let bound = || prop_oneof![3 => 1..30_u32, 2 => 1..1000_u32, 1 => 1..=Bounds::MAX];
+    [bound(), bound(), bound()].prop_map(|mut bounds| {
+        bounds.sort_unstable();
+        let [min, initial, max] = bounds;
+        Bounds::new(initial, min, max).expect("sorted and from 1")
+    })
+}
+
+fn smoothing() -> impl Strategy<Value = f64> {
+    prop_oneof![0.01..=1.0, Just(1.0), Just(f64::MIN_POSITIVE), 1e-17..1e-12]
+}
+
+fn backoff_ratio() -> impl Strategy<Value = f64> {
+    prop_oneof![4 => 0.5..0.999, 1 => Just(0.5), 1 => Just(1.0 - f64::EPSILON / 2.0)]
+}
+
+fn latency() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        1 => Just(0_u64),
+        4 => 1..1000_u64,
+        2 => 9_999_990..10_000_010_u64,
+        4 => 1_000_000..2_000_000_000_u64,
+        1 => any::<u64>(),
+        1 => Just(u64::MAX),
+    ]
+}
+
+fn aimd(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
+    (
+        bounds(),
+        backoff_ratio(),
+        prop_oneof![Just(1), 1..=1_000_000_u32],
+        proptest::option::of(latency()),
+        deviations,
+    )
+        .prop_map(
+            |(bounds, backoff_ratio, increase_by, latency_threshold_ns, deviations)| {
+                let settings = AimdSettings {
+                    backoff_ratio,
+                    increase_by,
+                    latency_threshold_ns,
+                    deviations,
+                };
+                Subject {
+                    bounds,
+                    algorithm: Any::Aimd(Aimd::new(bounds, settings)),
+                }
+            },
+        )
+        .boxed()
+}
+
+fn gradient2(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
+    let size = || prop_oneof![Just(0_u32), Just(4), 0..=1_000_000_u32];
+    let queue_size = prop_oneof![
+        size().prop_map(QueueSize::Fixed),
+        size().prop_map(|min| QueueSize::SquareRoot { min })
+    ];
+    let long_window = prop_oneof![Just(1_u32), 2..1000_u32, 1..=1_000_000_u32];
+    let rtt_tolerance = prop_oneof![Just(1.0), 1.0..3.0, 1.0..=100.0];
+    (
+        bounds(),
+        smoothing(),
+        queue_size,
+        long_window,
+        rtt_tolerance,
+        backoff_ratio(),
+        deviations,
+    )
+        .prop_map(
+            |(
+                bounds,
+                smoothing,
+                queue_size,
+                long_window,
+                rtt_tolerance,
+                backoff_ratio,
+                deviations,
+            )| {
+                let settings = Gradient2Settings {
+                    smoothing,
+                    queue_size,
+                    long_window,
+                    rtt_tolerance,
+                    backoff_ratio,
+                    deviations,
+                };
+                Subject {
+                    bounds,
+                    algorithm: Any::Gradient2(Gradient2::new(bounds, settings)),
+                }
+            },
+        )
+        .boxed()
+}
+
+fn calls() -> impl Strategy<Value = Calls> {
+    prop_oneof![
+        (0..20_u32).prop_map(Calls::Fixed),
+        (0..=1_000_000_u32).prop_map(Calls::Fixed),
+        (0..10_u32).prop_map(Calls::Log10),
+    ]
+}
+
+fn vegas(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
+    let baseline = prop_oneof![
+        2 => Just(VegasBaseline::Minimum),
+        1 => (0.0..=1.0, 1..20_u32).prop_map(|(quantile, windows)| VegasBaseline::Quantile { quantile, windows }),
+    ];
+    let jitter = prop_oneof![
+        (0.5..1.0).prop_map(Jitter::Fixed),
+        any::<u64>().prop_map(Jitter::Seeded)
+    ];
+    let probe_multiplier = prop_oneof![Just(1_u32), Just(30), 1..=u32::MAX];
+    let band = [calls(), calls(), calls()];
+    (
+        bounds(),
+        band,
+        smoothing(),
+        (probe_multiplier, jitter),
+        baseline,
+        backoff_ratio(),
+        deviations,
+    )
+        .prop_map(
+            |(
+                bounds,
+                band,
+                smoothing,
+                (probe_multiplier, jitter),
+                baseline,
+                backoff_ratio,
+                deviations,
+            )| {
+                let [alpha, beta, threshold] = band;
+                let settings = VegasSettings {
+                    alpha,
+                    beta,
+                    threshold,
+                    smoothing,
+                    probe_multiplier,
+                    jitter,
+                    baseline,
+                    backoff_ratio,
+                    deviations,
+                };
+                Subject {
+                    bounds,
+                    algorithm: Any::Vegas(Vegas::new(bounds, settings)),
+                }
+            },
+        )
+        .boxed()
+}
+
+fn all() -> BoxedStrategy<Deviations> {
+    Just(Deviations::ALL).boxed()
+}
+
+fn some() -> BoxedStrategy<Deviations> {
+    any::<[bool; 7]>()
+        .prop_map(|on| Deviations {
+            skip_zero_latency: on[0],
+            cut_on_drop: on[1],
+            drops_teach_nothing: on[2],
+            cut_once: on[3],
+            whole_cuts: on[4],
+            exact_averages: on[5],
+            minimum_decides: on[6],
+        })
+        .boxed()
+}
+
+/// Any algorithm with all deviations, as users have it.
+fn repaired() -> BoxedStrategy<Subject> {
+    prop_oneof![aimd(all()), gradient2(all()), vegas(all())].boxed()
+}
+
+/// Any algorithm with any of the deviations.
+fn mixed() -> BoxedStrategy<Subject> {
+    prop_oneof![aimd(some()), gradient2(some()), vegas(some())].boxed()
+}
+
+/// Calls in flight, as a share of the limit or outright.
+#[derive(Clone, Copy, Debug)]
+enum InFlight {
+    Share(f64),
+    Calls(u32),
+}
+
+impl InFlight {
+    fn at(self, limit: f64) -> u32 {
+        match self {
+            Self::Share(share) => (limit * share).ceil() as u32,
+            Self::Calls(calls) => calls,
+        }
+    }
+}
+
+fn in_flight() -> impl Strategy<Value = InFlight> {
+    prop_oneof![
+        6 => (0.3..=1.0).prop_map(InFlight::Share),
+        1 => Just(InFlight::Calls(0)),
+        1 => any::<u32>().prop_map(InFlight::Calls),
+    ]
+}
+
+/// What a window is made of before the limit is known.
+#[derive(Clone, Debug)]
+struct Traffic {
+    in_flight: InFlight,
+    calls: Vec<(u64, bool)>,
+}
+
+impl Traffic {
+    fn window(&self, limit: f64) -> Window {
+        let in_flight = self.in_flight.at(limit);
+        let samples = self.calls.iter().map(|&(latency, dropped)| Sample {
+            latency,
+            in_flight,
+            dropped,
+        });
+        Window::of(limit as u32, samples)
+    }
+}
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let calls = vec(
+        (latency(), prop_oneof![4 => Just(false), 1 => Just(true)]),
+        0..8,
+    );
+    (in_flight(), calls).prop_map(|(in_flight, calls)| Traffic { in_flight, calls })
+}
+
+fn history() -> impl Strategy<Value = Vec<Traffic>> {
+    vec(traffic(), 0..40)
+}
+
+/// Sums and counts that no calls add up to.
+fn nonsense() -> impl Strategy<Value = Window> {
+    let number = || prop_oneof![Just(0_u64), Just(u64::MAX), 0..1000_u64, any::<u64>()];
+    (
+        [number(), number(), number(), number(), number()],
+        any::<u32>(),
+        any::<u32>(),
+    )
+        .prop_map(
+            |([successes, latency_sum, timed, drops, drop_latency_sum], max_in_flight, limit)| {
+                let mut window = Window::of(limit, []);
+                window.successes = successes;
+                window.latency_sum = latency_sum;
+                window.timed = timed;
+                window.drops = drops;
+                window.drop_latency_sum = drop_latency_sum;
+                window.max_in_flight = max_in_flight;
+                window
+            },
+        )
+}
+
+fn after(mut algorithm: Subject, history: &[Traffic]) -> Subject {
+    for traffic in history {
+        algorithm.update(&traffic.window(algorithm.limit()));
+    }
+    algorithm
+}
+
+proptest! {
+    #![proptest_config({
+        let default = ProptestConfig::default();
+        ProptestConfig { cases: default.cases * 4, failure_persistence: None, ..default }
+    })]
+
+    #[test]
+    fn the_limit_is_a_number_within_the_bounds(
+        algorithm in mixed(),
+        history in history(),
+        nonsense in vec(nonsense(), 0..10),
+    ) {
+        let mut algorithm = algorithm;
+        let bounds = algorithm.bounds;
+        let range = f64::from(bounds.min())..=f64::from(bounds.max());
+        let mut check = |window: &Window| {
+            let decision = algorithm.update(window);
+            prop_assert!(range.contains(&decision.limit), "{decision:?}");
+            prop_assert!(decision.limit.is_finite() && decision.limit as u32 >= 1);
+            prop_assert_eq!(decision.limit, algorithm.limit());
+            prop_assert!(algorithm.baseline().is_none_or(|baseline| baseline.is_finite() && baseline >= 0.0));
+            prop_assert!(!decision.reason.to_string().is_empty());
+            Ok(algorithm.limit())
+        };
+        let mut limit = f64::from(bounds.initial());
+        for traffic in &history {
+            limit = check(&traffic.window(limit))?;
+        }
+        for window in &nonsense {
+            check(window)?;
+        }
+    }
+
+    #[test]
+    fn the_same_windows_give_the_same_decisions(algorithm in mixed(), history in history()) {
+        let (mut one, mut other) = (algorithm.clone(), algorithm);
+        for traffic in &history {
+            let window = traffic.window(one.limit());
+            prop_assert_eq!(one.update(&window), other.update(&window));
+        }
+        prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn a_slower_or_dropped_window_never_gives_a_higher_limit(
+        algorithm in repaired(),
+        history in history(),
+        in_flight in in_flight(),
+        calls in vec((latency(), prop_oneof![Just(0_u64), Just(1), 0..1000_u64, any::<u64>()], any::<bool>()), 1..8),
+        drops in any::<bool>(),
+    ) {
+        let algorithm = after(algorithm, &history);
+        let fast = calls.iter().map(|&(latency, _, _)| (latency.max(1), false)).collect();
+        let slow = calls.iter().map(|&(latency, more, drop)| (latency.max(1).saturating_add(more), drop && drops)).collect();
+        let [fast, slow] = [fast, slow].map(|calls| {
+            let window = Traffic { in_flight, calls }.window(algorithm.limit());
+            algorithm.clone().update(&window)
+        });
+        prop_assert!(slow.limit <= fast.limit, "slow {slow:?}, fast {fast:?}");
+    }
+
+    #[test]
+    fn the_limit_grows_only_if_half_of_it_was_used(algorithm in mixed(), history in history(), traffic in traffic()) {
+        let mut algorithm = after(algorithm, &history);
+        let limit = algorithm.limit();
+        let window = traffic.window(limit);
+        if algorithm.update(&window).limit > limit {
+            prop_assert!(u64::from(window.max_in_flight) * 2 >= limit as u64);
+        }
+    }
+
+    #[test]
+    fn drops_cut_the_whole_number_and_ask_for_new_calls(
+        algorithm in repaired(),
+        history in history(),
+        mut traffic in traffic(),
+        latency in latency(),
+    ) {
+        let mut algorithm = after(algorithm, &history);
+        let limit = algorithm.limit();
+        traffic.calls.push((latency, true));
+        let decision = algorithm.update(&traffic.window(limit));
+        let cut = decision.limit as u32 + 1 <= limit as u32;
+        prop_assert!(cut || decision.limit == f64::from(algorithm.bounds.min()), "{limit} to {decision:?}");
+        prop_assert_eq!(decision.fresh, cut);
+    }
+
+    #[test]
+    fn drops_alone_never_move_a_baseline(algorithm in repaired(), history in history(), latencies in vec(latency(), 1..8)) {
+        let mut algorithm = after(algorithm, &history);
+        let baseline = algorithm.baseline();
+        let calls = latencies.into_iter().map(|latency| (latency, true)).collect();
+        algorithm.update(&Traffic { in_flight: InFlight::Share(1.0), calls }.window(algorithm.limit()));
+        prop_assert_eq!(algorithm.baseline(), baseline);
+    }
+
+    #[test]
+    fn a_latency_that_stays_the_same_never_lowers_the_limit(
+        // A threshold of Aimd may be below any latency.
+        algorithm in prop_oneof![gradient2(all()), vegas(all())],
+        latency in prop_oneof![1..u64::from(u32::MAX), any::<u64>().prop_map(|latency| latency.max(1))],
+        windows in 1..100_usize,
+    ) {
+        let mut algorithm = algorithm;
+        let traffic = Traffic { in_flight: InFlight::Share(1.0), calls: vec![(latency, false)] };
+        for _ in 0..windows {
+            let limit = algorithm.limit();
+            let decision = algorithm.update(&traffic.window(limit));
+            prop_assert!(decision.limit >= limit, "{limit} to {decision:?}");
+            prop_assert_eq!(algorithm.baseline(), Some(latency as f64));
+        }
+    }
+}
