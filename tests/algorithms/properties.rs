@@ -399,7 +399,7 @@ proptest! {
         let limit = algorithm.limit();
         traffic.calls.push((latency, true));
         let decision = algorithm.update(&traffic.window(limit));
-        let cut = decision.limit as u32 + 1 <= limit as u32;
+        let cut = (decision.limit as u32) < limit as u32;
         prop_assert!(cut || decision.limit == f64::from(algorithm.bounds.min()), "{limit} to {decision:?}");
         prop_assert_eq!(decision.fresh, cut);
     }

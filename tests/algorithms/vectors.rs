@@ -204,7 +204,9 @@ fn vegas(parameters: &Value, trace: &Trace) -> Vegas {
     };
     // The jitter in a row is the one that its sample was compared with, so a probe's new one is in the row after.
     let mut new = true;
-    let recorded = trace.rows().filter(|row| std::mem::replace(&mut new, row.whole("probed") == 1));
+    let recorded = trace
+        .rows()
+        .filter(|row| std::mem::replace(&mut new, row.whole("probed") == 1));
     Vegas::new(bounds(parameters), settings)
         .with_jitters(recorded.map(|row| row.float("probe_jitter")))
 }
@@ -242,15 +244,29 @@ fn run(entry: &Value) {
 fn run_vegas(file: &str, trace: &Trace, parameters: &Value) {
     let mut algorithm = vegas(parameters, trace);
     let mut jitter = algorithm.probe_jitter();
-    replay(file, trace, &mut algorithm, |row, algorithm, decision, at| {
-        assert_same(algorithm.baseline().unwrap_or(0.0), row.float("rtt_noload"), "the baseline", at);
-        assert_eq!(u64::from(algorithm.probe_count()), row.whole("probe_count"), "{at}");
-        assert_same(jitter, row.float("probe_jitter"), "the jitter", at);
-        jitter = algorithm.probe_jitter();
-        if row.whole("probed") == 1 {
-            assert!(matches!(decision.reason, Reason::Probe { .. }), "{at}");
-        }
-    });
+    replay(
+        file,
+        trace,
+        &mut algorithm,
+        |row, algorithm, decision, at| {
+            assert_same(
+                algorithm.baseline().unwrap_or(0.0),
+                row.float("rtt_noload"),
+                "the baseline",
+                at,
+            );
+            assert_eq!(
+                u64::from(algorithm.probe_count()),
+                row.whole("probe_count"),
+                "{at}"
+            );
+            assert_same(jitter, row.float("probe_jitter"), "the jitter", at);
+            jitter = algorithm.probe_jitter();
+            if row.whole("probed") == 1 {
+                assert!(matches!(decision.reason, Reason::Probe { .. }), "{at}");
+            }
+        },
+    );
 }
 
 /// The first sample of this one took 0 ns: the reference divides 0 by 0, its limit is not a number from then on and
@@ -325,14 +341,9 @@ fn every_file_is_listed_and_every_listed_file_is_there() {
         .collect();
     let there: BTreeSet<String> = fs::read_dir(path("."))
         .expect("the folder is readable")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("UTF-8")
-        })
-        .filter(|name| name.ends_with(".csv"))
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "csv"))
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
         .collect();
     assert_eq!(listed, there);
 }

@@ -161,7 +161,7 @@ impl Gradient2 {
     }
 
     /// Learns from the window and returns the gradient for its latency, or `None` if there is no telling.
-    fn learn(&mut self, latencies: Latencies) -> Option<Gradient> {
+    fn learn(&mut self, latencies: Latencies) -> Option<Measured> {
         let Gradient2Settings {
             long_window,
             rtt_tolerance,
@@ -194,7 +194,7 @@ impl Gradient2 {
         }
         // `clamp` keeps a NaN, where `max` and `min` would turn it into a bound.
         let gradient = tolerated.clamp(0.5, 1.0);
-        (!gradient.is_nan()).then_some(Gradient {
+        (!gradient.is_nan()).then_some(Measured {
             gradient,
             latency,
             baseline,
@@ -203,7 +203,7 @@ impl Gradient2 {
 }
 
 /// A gradient and what it was made from.
-struct Gradient {
+struct Measured {
     gradient: f64,
     latency: f64,
     baseline: f64,
@@ -245,7 +245,7 @@ impl Algorithm for Gradient2 {
                     },
                 ),
                 (
-                    Some(Gradient {
+                    Some(Measured {
                         gradient,
                         latency,
                         baseline,
@@ -321,6 +321,7 @@ impl LongTerm {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the results are exact")]
 mod tests {
     use super::*;
 

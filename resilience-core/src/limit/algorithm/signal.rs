@@ -96,6 +96,7 @@ pub(super) fn dropped(window: &Window) -> Reason {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the results are exact")]
 mod tests {
     use super::*;
     use crate::limit::window::Sample;

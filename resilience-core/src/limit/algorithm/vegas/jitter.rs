@@ -79,6 +79,7 @@ impl Jitters {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the results are exact")]
 mod tests {
     use super::*;
 
