@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::algorithm::QueueSize;
+use super::algorithm::{Calls, Deviations, QueueSize, VegasBaseline};
 
 /// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +123,19 @@ config! {
     long_window: u32, u32, check::count;
     /// Sets how many calls a clean window adds: from 1 to 1,000,000. AIMD, 1 by default.
     increase_by: u32, u32, check::count;
+    /// Sets how many calls may queue at the dependency before the limit stops growing: up to 1,000,000 fixed, or up
+    /// to 1,000 times the common logarithm of the limit. Vegas, 3 times the logarithm by default.
+    alpha: Calls, Calls, check::queueing;
+    /// Sets how many calls may queue at the dependency before the limit shrinks: as `alpha`. Vegas, 6 times
+    /// the logarithm by default.
+    beta: Calls, Calls, check::queueing;
+    /// Sets after how many windows, for each call of the limit, the baseline is measured anew: 1 or more. Vegas, 30 by
+    /// default.
+    probe_multiplier: u32, u32, check::at_least_one;
+    /// Sets how the latency without a queue is found. Vegas, the minimum since the last measurement by default.
+    baseline: VegasBaseline, VegasBaseline, check::baseline;
+    /// Sets where the algorithm departs from its reference, switch by switch; the preset says what they are by default.
+    deviations: Deviations, Deviations, check::free;
     /// Sets the mean latency above which a window counts as overloaded: from 1 ns to 1 h. AIMD, none by default.
     latency_threshold: Duration, Duration, check::threshold;
 }
@@ -142,7 +155,7 @@ impl LimitConfig {
 mod check {
     use std::time::Duration;
 
-    use crate::limit::algorithm::{Bounds, QueueSize};
+    use crate::limit::algorithm::{Bounds, Calls, QueueSize, VegasBaseline};
 
     type Outside = Option<&'static str>;
 
@@ -179,5 +192,26 @@ mod check {
     pub(super) fn queue(value: &QueueSize) -> Outside {
         let (QueueSize::Fixed(size) | QueueSize::SquareRoot { min: size }) = value;
         (*size > Bounds::MAX).then_some("from 0 to 1000000")
+    }
+    pub(super) fn queueing(value: &Calls) -> Outside {
+        let inside = match value {
+            Calls::Fixed(calls) => *calls <= Bounds::MAX,
+            Calls::Log10(calls) => *calls <= 1000,
+        };
+        (!inside).then_some("up to 1000000 fixed, up to 1000 times the logarithm")
+    }
+
+    pub(super) fn at_least_one(value: &u32) -> Outside {
+        (*value == 0).then_some("1 or more")
+    }
+
+    pub(super) fn baseline(value: &VegasBaseline) -> Outside {
+        let inside = match value {
+            VegasBaseline::Minimum => true,
+            VegasBaseline::Quantile { quantile, windows } => {
+                (0.0..=1.0).contains(quantile) && (1..=10_000).contains(windows)
+            }
+        };
+        (!inside).then_some("a quantile from 0 to 1 of 1 to 10000 windows")
     }
 }

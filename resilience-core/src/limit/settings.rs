@@ -15,7 +15,7 @@ use crate::time::nanos;
 pub(crate) type Factory = Arc<dyn Fn(Bounds) -> Box<dyn Algorithm> + Send + Sync>;
 
 /// The settings of an instance.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct LimitSettings {
     pub(crate) bounds: Bounds,
     pub(crate) window: Duration,
@@ -120,6 +120,7 @@ impl LimitConfig {
                 if let Some(threshold) = self.latency_threshold {
                     settings.latency_threshold_ns = Some(nanos(threshold));
                 }
+                set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Aimd(settings)
             }
             Some("vegas") => {
@@ -130,6 +131,11 @@ impl LimitConfig {
                 };
                 set(&mut settings.backoff_ratio, self.backoff_ratio);
                 set(&mut settings.smoothing, self.smoothing);
+                set(&mut settings.alpha, self.alpha);
+                set(&mut settings.beta, self.beta);
+                set(&mut settings.probe_multiplier, self.probe_multiplier);
+                set(&mut settings.baseline, self.baseline);
+                set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Vegas(settings)
             }
             _ => {
@@ -143,6 +149,7 @@ impl LimitConfig {
                 set(&mut settings.rtt_tolerance, self.rtt_tolerance);
                 set(&mut settings.queue_size, self.queue_size);
                 set(&mut settings.long_window, self.long_window);
+                set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Gradient2(settings)
             }
         }
@@ -160,38 +167,33 @@ impl LimitSettings {
         WindowRule::new(nanos(self.window), u64::from(self.min_window_samples))
     }
 
-    /// What differs from the settings of another: property, this one's value, the other's value.
+    /// Every property with its value, in words.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        let mut properties = vec![
+            ("algorithm", format!("{:?}", self.algorithm.name())),
+            ("initial_limit", self.bounds.initial().to_string()),
+            ("min_limit", self.bounds.min().to_string()),
+            ("max_limit", self.bounds.max().to_string()),
+            ("window", format!("{:?}", self.window)),
+            ("min_window_samples", self.min_window_samples.to_string()),
+            ("enabled", self.enabled.to_string()),
+        ];
+        properties.extend(self.algorithm.properties());
+        properties
+    }
+
+    /// What differs from the settings of another: property, this one's value, the other's value. Properties that only one
+    /// of two algorithms has are not told beside the algorithms themselves.
     pub(crate) fn differences(&self, other: &Self) -> Vec<(&'static str, String, String)> {
-        let mut found = Vec::new();
-        let mut compare =
-            |property: &'static str, ours: &dyn fmt::Debug, theirs: &dyn fmt::Debug| {
-                let (ours, theirs) = (format!("{ours:?}"), format!("{theirs:?}"));
-                if ours != theirs {
-                    found.push((property, ours, theirs));
-                }
-            };
-        compare(
-            "initial_limit",
-            &self.bounds.initial(),
-            &other.bounds.initial(),
-        );
-        compare("min_limit", &self.bounds.min(), &other.bounds.min());
-        compare("max_limit", &self.bounds.max(), &other.bounds.max());
-        compare("window", &self.window, &other.window);
-        compare(
-            "min_window_samples",
-            &self.min_window_samples,
-            &other.min_window_samples,
-        );
-        compare("enabled", &self.enabled, &other.enabled);
-        if self.algorithm != other.algorithm {
-            if self.algorithm.name() == other.algorithm.name() {
-                compare("tuning", &self.algorithm, &other.algorithm);
-            } else {
-                compare("algorithm", &self.algorithm.name(), &other.algorithm.name());
-            }
-        }
-        found
+        let theirs = other.properties();
+        let both = self
+            .properties()
+            .into_iter()
+            .filter_map(|(property, ours)| {
+                let (_, theirs) = theirs.iter().find(|(theirs, _)| *theirs == property)?;
+                Some((property, ours, theirs.clone()))
+            });
+        both.filter(|(_, ours, theirs)| ours != theirs).collect()
     }
 }
 
@@ -205,6 +207,63 @@ impl AlgorithmSettings {
         }
     }
 
+    /// The tuning, property by property. Destructured, so that none is forgotten.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        match *self {
+            Self::Gradient2(Gradient2Settings {
+                smoothing,
+                queue_size,
+                long_window,
+                rtt_tolerance,
+                backoff_ratio,
+                deviations,
+            }) => vec![
+                ("smoothing", smoothing.to_string()),
+                ("queue_size", format!("{queue_size:?}")),
+                ("long_window", long_window.to_string()),
+                ("rtt_tolerance", rtt_tolerance.to_string()),
+                ("backoff_ratio", backoff_ratio.to_string()),
+                ("deviations", format!("{deviations:?}")),
+            ],
+            Self::Aimd(AimdSettings {
+                backoff_ratio,
+                increase_by,
+                latency_threshold_ns,
+                deviations,
+            }) => vec![
+                ("backoff_ratio", backoff_ratio.to_string()),
+                ("increase_by", increase_by.to_string()),
+                (
+                    "latency_threshold",
+                    format!("{:?}", latency_threshold_ns.map(Duration::from_nanos)),
+                ),
+                ("deviations", format!("{deviations:?}")),
+            ],
+            Self::Vegas(VegasSettings {
+                alpha,
+                beta,
+                threshold,
+                smoothing,
+                probe_multiplier,
+                jitter,
+                baseline,
+                backoff_ratio,
+                deviations,
+            }) => vec![
+                ("alpha", format!("{alpha:?}")),
+                ("beta", format!("{beta:?}")),
+                ("threshold", format!("{threshold:?}")),
+                ("smoothing", smoothing.to_string()),
+                ("probe_multiplier", probe_multiplier.to_string()),
+                ("jitter", format!("{jitter:?}")),
+                ("baseline", format!("{baseline:?}")),
+                ("backoff_ratio", backoff_ratio.to_string()),
+                ("deviations", format!("{deviations:?}")),
+            ],
+            Self::Custom { .. } => Vec::new(),
+        }
+    }
+
     pub(crate) fn build(&self, bounds: Bounds) -> Box<dyn Algorithm> {
         match self {
             Self::Gradient2(settings) => Box::new(Gradient2::new(bounds, *settings)),
@@ -215,26 +274,8 @@ impl AlgorithmSettings {
     }
 }
 
-impl PartialEq for AlgorithmSettings {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Gradient2(a), Self::Gradient2(b)) => a == b,
-            (Self::Aimd(a), Self::Aimd(b)) => a == b,
-            (Self::Vegas(a), Self::Vegas(b)) => a == b,
-            // Within a registry a name stands for one factory.
-            (Self::Custom { name: a, .. }, Self::Custom { name: b, .. }) => a == b,
-            _ => false,
-        }
-    }
-}
-
 impl fmt::Debug for AlgorithmSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Gradient2(settings) => settings.fmt(f),
-            Self::Aimd(settings) => settings.fmt(f),
-            Self::Vegas(settings) => settings.fmt(f),
-            Self::Custom { name, .. } => write!(f, "Custom({name})"),
-        }
+        write!(f, "{}{:?}", self.name(), self.properties())
     }
 }
