@@ -11,7 +11,7 @@ use super::permit::Permit;
 use super::settings::LimitSettings;
 use super::slots::{Admission, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
-use super::stripes::{Ended, Kind, Reading, Stripes, Sums};
+use super::stripes::{Call, Kind, Reading, Stripes, Sums};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
 use crate::event::{Event, Reason};
@@ -172,7 +172,7 @@ impl Instance {
             Some(Outcome::Ignored) => Kind::Ignored,
             None => Kind::Cancelled,
         };
-        self.stripes.end(Ended {
+        self.stripes.end(Call {
             started: call.started,
             ended,
             in_flight: call.in_flight,

@@ -97,7 +97,7 @@ impl Sums {
 
 /// A finished call to be added.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct Call {
     pub(crate) started: u64,
     pub(crate) ended: u64,
     pub(crate) in_flight: u32,
@@ -166,7 +166,7 @@ impl Stripe {
     }
 
     #[inline]
-    fn end(&self, call: Ended) {
+    fn end(&self, call: Call) {
         let latency = call.ended.saturating_sub(call.started);
         self.write(|stripe| {
             add(&stripe.ended, 1);
@@ -202,7 +202,7 @@ impl Stripe {
     }
 
     #[inline]
-    fn sample(&self, call: &Ended) {
+    fn sample(&self, call: &Call) {
         add(&self.in_flight, u64::from(call.in_flight));
         let peak = self.peak.load(Ordering::Relaxed);
         let window = call.window << 32;
@@ -271,19 +271,18 @@ impl Stripes {
     }
 
     #[inline]
-    pub(crate) fn end(&self, call: Ended) {
+    pub(crate) fn end(&self, call: Call) {
         self.with(|stripe| stripe.end(call));
     }
 
     /// Hands the calling thread its stripe.
     #[inline]
     fn with(&self, write: impl FnOnce(&Stripe)) {
-        match thread_slot::current().and_then(|slot| self.place(slot)) {
-            Some(place) => write(place.get_or_init(Box::default)),
-            None => {
-                let _one_at_a_time = lock(&self.shared);
-                write(&self.shared_stripe);
-            }
+        if let Some(place) = thread_slot::current().and_then(|slot| self.place(slot)) {
+            write(place.get_or_init(Box::default));
+        } else {
+            let _one_at_a_time = lock(&self.shared);
+            write(&self.shared_stripe);
         }
     }
 
@@ -360,8 +359,8 @@ impl Stripes {
 mod tests {
     use super::*;
 
-    fn success(started: u64, ended: u64, in_flight: u32, window: u64) -> Ended {
-        Ended {
+    fn success(started: u64, ended: u64, in_flight: u32, window: u64) -> Call {
+        Call {
             started,
             ended,
             in_flight,
