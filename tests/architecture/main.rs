@@ -45,8 +45,17 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 /// The code of a file, without comments and without its tests, which may look at anything.
 fn code(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap();
-    let text = text.split("\n#[cfg(all(test").next().unwrap().split("\n#[cfg(test)]").next().unwrap();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let text = text
+        .split("\n#[cfg(all(test")
+        .next()
+        .unwrap()
+        .split("\n#[cfg(test)]")
+        .next()
+        .unwrap();
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The first names after `crate::`, also within braces.
@@ -54,10 +63,16 @@ fn crate_modules(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, prefix) in code.match_indices("crate::") {
         let rest = &code[at + prefix.len()..];
-        let group = rest.strip_prefix('{').map(|rest| rest.split('}').next().unwrap());
+        let group = rest
+            .strip_prefix('{')
+            .map(|rest| rest.split('}').next().unwrap());
         let names: Vec<&str> = group.map_or_else(|| vec![rest], |group| group.split(',').collect());
         for name in names {
-            let name: String = name.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let name: String = name
+                .trim()
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
             // Types at the root are re-exports; the library itself names their modules.
             if name.starts_with(|c: char| c.is_lowercase() || c == '_') {
                 found.push(name);
@@ -73,14 +88,27 @@ fn no_module_uses_a_floor_above_its_own() {
     let mut checked = 0;
     for file in rust_files(&source) {
         let relative = file.strip_prefix(&source).unwrap();
-        let module = relative.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs");
+        let module = relative
+            .components()
+            .next()
+            .unwrap()
+            .as_os_str()
+            .to_str()
+            .unwrap()
+            .trim_end_matches(".rs");
         if module == "lib" {
             continue;
         }
         let own = floor(module).unwrap_or_else(|| panic!("`{module}` stands on no floor"));
         for used in crate_modules(&code(&file)) {
-            let Some(floor) = floor(&used) else { panic!("{}: `{used}` stands on no floor", relative.display()) };
-            assert!(floor <= own, "{}: floor {own} uses `{used}` on floor {floor}", relative.display());
+            let Some(floor) = floor(&used) else {
+                panic!("{}: `{used}` stands on no floor", relative.display())
+            };
+            assert!(
+                floor <= own,
+                "{}: floor {own} uses `{used}` on floor {floor}",
+                relative.display()
+            );
             checked += 1;
         }
     }
@@ -92,10 +120,18 @@ fn algorithms_know_neither_clock_nor_atomics_nor_registry() {
     for file in rust_files(&root().join("resilience-core/src/limit/algorithm")) {
         let code = code(&file);
         for used in crate_modules(&code) {
-            assert!(["event", "limit"].contains(&used.as_str()), "{}: uses `{used}`", file.display());
+            assert!(
+                ["event", "limit"].contains(&used.as_str()),
+                "{}: uses `{used}`",
+                file.display()
+            );
         }
         for foreign in ["std::time", "std::sync", "thread_local"] {
-            assert!(!code.contains(foreign), "{}: uses `{foreign}`", file.display());
+            assert!(
+                !code.contains(foreign),
+                "{}: uses `{foreign}`",
+                file.display()
+            );
         }
     }
 }
@@ -106,16 +142,31 @@ fn every_code_has_a_page_and_every_page_a_code() {
     let mut pages: BTreeMap<String, String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+        .map(|path| {
+            (
+                path.file_stem().unwrap().to_str().unwrap().to_owned(),
+                fs::read_to_string(path).unwrap(),
+            )
+        })
         .collect();
-    let index = pages.remove("README").expect("docs/errors/README.md lists the codes");
+    let index = pages
+        .remove("README")
+        .expect("docs/errors/README.md lists the codes");
     for (code, title) in Code::TABLE {
-        let page = pages.remove(code.as_str()).unwrap_or_else(|| panic!("{code} has no page"));
-        assert!(page.starts_with(&format!("# {code}: {title}\n")), "{code}: the page's title is not the table's");
+        let page = pages
+            .remove(code.as_str())
+            .unwrap_or_else(|| panic!("{code} has no page"));
+        assert!(
+            page.starts_with(&format!("# {code}: {title}\n")),
+            "{code}: the page's title is not the table's"
+        );
         for section in ["\n## Cause\n", "\n## Fix\n"] {
             assert!(page.contains(section), "{code}: no section{section}");
         }
-        assert!(index.contains(&format!("[{code}]({code}.md)")), "{code} is not in the index");
+        assert!(
+            index.contains(&format!("[{code}]({code}.md)")),
+            "{code} is not in the index"
+        );
     }
     assert!(pages.is_empty(), "pages of no code: {:?}", pages.keys());
 }
@@ -138,10 +189,19 @@ fn every_code_that_a_compile_error_names_is_in_the_table() {
 #[test]
 fn manifests_keep_to_the_layout_and_to_versions_in_one_place() {
     let manifest = fs::read_to_string(root().join("resilience/Cargo.toml")).unwrap();
-    assert!(!manifest.contains("path = \"../resilience-macros\""), "versions are pinned in the workspace's manifest");
+    assert!(
+        !manifest.contains("path = \"../resilience-macros\""),
+        "versions are pinned in the workspace's manifest"
+    );
     let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     for pinned in ["resilience-core", "resilience-macros"] {
-        let line = workspace.lines().find(|line| line.starts_with(&format!("{pinned} = "))).unwrap();
-        assert!(line.contains("version = \"="), "{pinned} is not pinned: what the attribute expands to changes with it");
+        let line = workspace
+            .lines()
+            .find(|line| line.starts_with(&format!("{pinned} = ")))
+            .unwrap();
+        assert!(
+            line.contains("version = \"="),
+            "{pinned} is not pinned: what the attribute expands to changes with it"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! One name, one limit.
 
-use resilience::Code;
 use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
+use resilience::{Code, Error, adaptive_limit};
 
 #[test]
 fn a_name_given_twice_with_the_same_settings_is_one_limit() {
@@ -110,4 +110,42 @@ fn a_snapshot_lists_all_limits_by_id_and_is_serializable() {
     let first = &json["limits"][0];
     assert_eq!((&first["id"], &first["limit"]), (&"a".into(), &20.into()));
     assert_eq!(first["reason"]["kind"], "initial");
+}
+
+#[test]
+fn functions_of_one_path_have_limits_of_their_own_even_if_called_at_once() {
+    fn twins() -> [fn() -> Result<(), Error>; 2] {
+        let first = {
+            #[adaptive_limit]
+            fn twin() -> Result<(), Error> {
+                Ok(())
+            }
+            twin
+        };
+        let second = {
+            #[adaptive_limit(max_limit = 7)]
+            fn twin() -> Result<(), Error> {
+                Ok(())
+            }
+            twin
+        };
+        [first, second]
+    }
+    let registry = Registry::new();
+    let barrier = std::sync::Barrier::new(8);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (registry, barrier) = (&registry, &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                registry.scope(|| twins()[thread % 2]().unwrap());
+            });
+        }
+    });
+    let limits = registry.snapshot().limits;
+    let calls: Vec<_> = limits.iter().map(|limit| limit.counters.admitted).collect();
+    assert_eq!(calls, [4, 4], "{limits:?}");
+    assert!(limits[0].id.as_str().ends_with(
+        "::functions_of_one_path_have_limits_of_their_own_even_if_called_at_once::twins::twin"
+    ));
 }

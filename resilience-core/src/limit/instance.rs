@@ -33,7 +33,7 @@ pub(crate) struct Instance {
     settings: LimitSettings,
     controller: Mutex<Controller>,
     /// What the last decision left to be seen. Never held while foreign code runs, unlike the controller.
-    published: Mutex<Arc<Published>>,
+    published: Mutex<Published>,
     listeners: Listeners,
 }
 
@@ -64,7 +64,7 @@ struct Controller {
     sums: Sums,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Published {
     windows: u64,
     decisions: u64,
@@ -109,7 +109,7 @@ impl Instance {
                 sums: Sums::default(),
             }),
             settings,
-            published: Mutex::new(Arc::new(Published::initial())),
+            published: Mutex::new(Published::initial()),
             listeners: Listeners::default(),
         }
     }
@@ -292,13 +292,13 @@ impl Instance {
     fn publish(&self, window: &Window, baseline: Option<f64>, reason: &Reason) -> u64 {
         let mut published = lock(&self.published);
         let decisions = published.decisions + 1;
-        *published = Arc::new(Published {
+        *published = Published {
             windows: published.windows + 1,
             decisions,
             last_window: Some(LastWindow::of(window)),
             baseline,
             reason: reason.clone(),
-        });
+        };
         decisions
     }
 
@@ -327,10 +327,10 @@ impl Instance {
             let from = self.slots.set_limit(to);
             let mut published = lock(&self.published);
             let decision = published.decisions + 1;
-            *published = Arc::new(Published {
+            *published = Published {
                 decisions: decision,
                 ..Published::initial()
-            });
+            };
             (from != to).then(|| Event::LimitChanged {
                 id: self.id.clone(),
                 from,

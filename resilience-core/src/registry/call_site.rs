@@ -85,6 +85,15 @@ impl CallSite {
         }
     }
 
+    pub(crate) fn is_unnamed(&self) -> bool {
+        matches!(self.name, Name::Path(_))
+    }
+
+    /// The id of a function whose path is another one's too.
+    pub(crate) fn id_with_place(&self) -> Id {
+        format!("{} at {}", self.id(), self.origin).into()
+    }
+
     pub(crate) fn config_name(&self) -> Option<&'static str> {
         self.config
     }

@@ -1,7 +1,7 @@
 //! The instances of a registry and the settings they are made from.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::call_site::CallSite;
 use super::layers::{Algorithms, Layer, resolve};
@@ -61,7 +61,7 @@ impl Instances {
     }
 
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Instance>, Error> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.read();
         if let Some(made) = known.by_id.get(id) {
             return Ok(made.instance.clone());
         }
@@ -83,7 +83,7 @@ impl Instances {
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Instance>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.read();
         let mut all: Vec<_> = known
             .by_id
             .values()
@@ -96,13 +96,20 @@ impl Instances {
     /// The instance of a call site, made on its first call.
     pub(crate) fn of_site(&self, site: &'static CallSite) -> Result<Arc<Instance>, Error> {
         let key = std::ptr::from_ref(site).addr();
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(instance) = known.by_site.get(&key) {
+        if let Some(instance) = self.read().by_site.get(&key) {
             return Ok(instance.clone());
         }
-        drop(known);
-        let instance = self.get_or_make(site.id(), site.config_name(), &site.layer())?;
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let (path, own) = (site.id(), site.layer());
+        let settings = self.settings(&path, site.config_name(), &own)?;
+        let mut known = self.write();
+        if let Some(instance) = known.by_site.get(&key) {
+            // Another thread was faster.
+            return Ok(instance.clone());
+        }
+        // Functions of one name in sibling blocks have one path, and each a limit of its own.
+        let taken = site.is_unnamed() && known.by_id.contains_key(&path);
+        let id = if taken { site.id_with_place() } else { path };
+        let instance = known.get_or_make(id, settings, &own, &self.clock)?;
         known.by_site.insert(key, instance.clone());
         Ok(instance)
     }
@@ -114,25 +121,18 @@ impl Instances {
         own: &Layer,
     ) -> Result<Arc<Instance>, Error> {
         let settings = self.settings(&id, config, own)?;
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = known.by_id.get(&id) {
+        if let Some(made) = self.read().by_id.get(&id) {
             return made.shared_with(&settings, own);
         }
-        drop(known);
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = known.by_id.get(&id) {
-            // Another thread made it in between.
-            return made.shared_with(&settings, own);
-        }
-        let instance = Arc::new(Instance::new(id.clone(), settings, self.clock.clone()));
-        known.by_id.insert(
-            id,
-            Made {
-                instance: instance.clone(),
-                by: own.place(),
-            },
-        );
-        Ok(instance)
+        self.write().get_or_make(id, settings, own, &self.clock)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn settings(&self, id: &Id, config: Option<&str>, own: &Layer) -> Result<LimitSettings, Error> {
@@ -180,6 +180,29 @@ impl Instances {
                 own.place()
             ),
         )
+    }
+}
+
+impl Known {
+    fn get_or_make(
+        &mut self,
+        id: Id,
+        settings: LimitSettings,
+        own: &Layer,
+        clock: &SharedClock,
+    ) -> Result<Arc<Instance>, Error> {
+        if let Some(made) = self.by_id.get(&id) {
+            return made.shared_with(&settings, own);
+        }
+        let instance = Arc::new(Instance::new(id.clone(), settings, clock.clone()));
+        self.by_id.insert(
+            id,
+            Made {
+                instance: instance.clone(),
+                by: own.place(),
+            },
+        );
+        Ok(instance)
     }
 }
 
