@@ -447,8 +447,8 @@ fn slow_and_dropped_is_no_better_than_slow() {
         gradient2.update(&one(100, call(10 * MS, 1)));
         gradient2.update(&one(100, sample(1000 * MS, 100))).limit
     };
-    assert_eq!(after(call), after(drop).max(54.0));
-    assert!(after(drop) <= after(call));
+    assert!(after(call) < 90.0, "a cut alone would be to 90");
+    assert_eq!(after(drop), after(call));
 }
 
 #[test]
@@ -492,38 +492,4 @@ fn a_long_term_mean_of_equal_latencies_is_that_latency() {
     };
     assert!(drifts(false).count() > 0);
     assert_eq!(drifts(true).count(), 0);
-}
-
-#[test]
-fn aimd_cuts_on_slow_windows_only_with_a_threshold() {
-    let slow = one(20, call(6_000 * MS, 20));
-    let mut aimd = Aimd::new(bounds(20), AimdSettings::default());
-    assert_eq!(aimd.update(&slow).reason, Reason::Increase { by: 1.0 });
-
-    let mut aimd = Aimd::new(bounds(20), AimdSettings::netflix());
-    let decision = aimd.update(&slow);
-    assert_eq!(
-        (decision.limit, decision.reason),
-        (
-            18.0,
-            Reason::TooSlow {
-                latency: 6e9,
-                threshold: 5e9
-            }
-        )
-    );
-}
-
-#[test]
-fn aimd_adds_as_many_calls_as_it_is_told() {
-    let settings = AimdSettings {
-        increase_by: 7,
-        ..AimdSettings::default()
-    };
-    let mut aimd = Aimd::new(bounds(20), settings);
-    assert_eq!(aimd.update(&one(20, call(MS, 10))).limit, 27.0);
-    assert_eq!(
-        aimd.update(&one(27, call(MS, 13))).reason,
-        Reason::Unused { max_in_flight: 13 }
-    );
 }

@@ -4,5 +4,6 @@
 #![expect(clippy::float_cmp, reason = "the limits are exact")]
 
 mod deviations;
+mod options;
 mod properties;
 mod vectors;

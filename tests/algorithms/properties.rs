@@ -50,7 +50,7 @@ impl Subject {
 }
 
 fn bounds() -> impl Strategy<Value = Bounds> {
-    let bound = || prop_oneof![3 => 1..30_u32, 2 => 1..1000_u32, 1 => 1..=Bounds::MAX];
+    let bound = || prop_oneof![3 => 1..30_u32, 1 => 1..1000_u32, 1 => 1..=Bounds::MAX];
     [bound(), bound(), bound()].prop_map(|mut bounds| {
         bounds.sort_unstable();
         let [min, initial, max] = bounds;
@@ -66,13 +66,15 @@ fn backoff_ratio() -> impl Strategy<Value = f64> {
     prop_oneof![4 => 0.5..0.999, 1 => Just(0.5), 1 => Just(1.0 - f64::EPSILON / 2.0)]
 }
 
+/// Mostly near each other, so that the order of two says something, and now and then absurd.
 fn latency() -> impl Strategy<Value = u64> {
     prop_oneof![
-        1 => Just(0_u64),
-        4 => 1..1000_u64,
-        2 => 9_999_990..10_000_010_u64,
-        4 => 1_000_000..2_000_000_000_u64,
+        12 => 8_000_000..20_000_000_u64,
+        3 => 9_999_990..10_000_010_u64,
+        3 => 1_000_000..2_000_000_000_u64,
+        2 => 1..1000_u64,
         1 => any::<u64>(),
+        1 => Just(0_u64),
         1 => Just(u64::MAX),
     ]
 }
@@ -148,6 +150,7 @@ fn gradient2(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
 
 fn calls() -> impl Strategy<Value = Calls> {
     prop_oneof![
+        (0..4_u32).prop_map(Calls::Fixed),
         (0..20_u32).prop_map(Calls::Fixed),
         (0..=1_000_000_u32).prop_map(Calls::Fixed),
         (0..10_u32).prop_map(Calls::Log10),
@@ -278,7 +281,7 @@ impl Traffic {
 
 fn traffic() -> impl Strategy<Value = Traffic> {
     let calls = vec(
-        (latency(), prop_oneof![4 => Just(false), 1 => Just(true)]),
+        (latency(), prop_oneof![15 => Just(false), 1 => Just(true)]),
         0..8,
     );
     (in_flight(), calls).prop_map(|(in_flight, calls)| Traffic { in_flight, calls })
@@ -365,7 +368,7 @@ proptest! {
         algorithm in repaired(),
         history in history(),
         in_flight in in_flight(),
-        calls in vec((latency(), prop_oneof![Just(0_u64), Just(1), 0..1000_u64, any::<u64>()], any::<bool>()), 1..8),
+        calls in vec((latency(), prop_oneof![Just(0_u64), 0..1000_u64, 0..20_000_000_u64, any::<u64>()], any::<bool>()), 1..8),
         drops in any::<bool>(),
     ) {
         let algorithm = after(algorithm, &history);
@@ -379,7 +382,7 @@ proptest! {
     }
 
     #[test]
-    fn the_limit_grows_only_if_half_of_it_was_used(algorithm in mixed(), history in history(), traffic in traffic()) {
+    fn the_limit_grows_only_if_half_of_it_was_used(algorithm in repaired(), history in history(), traffic in traffic()) {
         let mut algorithm = after(algorithm, &history);
         let limit = algorithm.limit();
         let window = traffic.window(limit);

@@ -1,6 +1,6 @@
 //! Additive increase, multiplicative decrease.
 
-use super::signal::{cut, decide, dropped, half_used};
+use super::signal::{cut, decide, dropped, half_used, unused};
 use super::{Algorithm, Bounds, Decision, Deviations};
 use crate::event::Reason;
 use crate::limit::window::Window;
@@ -147,12 +147,7 @@ impl Algorithm for Aimd {
             let by = f64::from(increase_by);
             (self.limit + by, Reason::Increase { by })
         } else {
-            (
-                self.limit,
-                Reason::Unused {
-                    max_in_flight: window.max_in_flight,
-                },
-            )
+            (self.limit, unused(window))
         };
         decide(&mut self.limit, next, self.bounds, deviations, reason)
     }

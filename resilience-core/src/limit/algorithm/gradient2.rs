@@ -1,6 +1,6 @@
 //! The gradient of the long-term latency over the window's.
 
-use super::signal::{Latencies, cut, decide, dropped, half_used, smooth};
+use super::signal::{Latencies, cut, decide, dropped, half_used, smooth, unused};
 use super::{Algorithm, Bounds, Decision, Deviations};
 use crate::event::Reason;
 use crate::limit::window::Window;
@@ -160,8 +160,9 @@ impl Gradient2 {
         self.limit
     }
 
-    /// Learns from the window and returns the gradient for its latency, or `None` if there is no telling.
-    fn learn(&mut self, latencies: Latencies) -> Option<Measured> {
+    /// Learns from the window and returns the gradient for its latency, with its reason, or `None` if there is no
+    /// telling.
+    fn learn(&mut self, latencies: Latencies) -> Option<(f64, Reason)> {
         let Gradient2Settings {
             long_window,
             rtt_tolerance,
@@ -194,19 +195,13 @@ impl Gradient2 {
         }
         // `clamp` keeps a NaN, where `max` and `min` would turn it into a bound.
         let gradient = tolerated.clamp(0.5, 1.0);
-        (!gradient.is_nan()).then_some(Measured {
+        let reason = Reason::Gradient {
             gradient,
             latency,
             baseline,
-        })
+        };
+        (!gradient.is_nan()).then_some((gradient, reason))
     }
-}
-
-/// A gradient and what it was made from.
-struct Measured {
-    gradient: f64,
-    latency: f64,
-    baseline: f64,
 }
 
 impl Algorithm for Gradient2 {
@@ -219,47 +214,26 @@ impl Algorithm for Gradient2 {
             ..
         } = self.settings;
         let limit = self.limit;
-        let queue = f64::from(queue_size.at(limit as u32));
         // Learning goes on when the slots are not in use; only the limit stays.
-        let gradient = self.learn(Latencies::of(window, deviations));
-        let used = half_used(window, limit);
-        let scaled = gradient
-            .as_ref()
-            .filter(|_| used)
-            .map(|g| smooth(limit, limit * g.gradient + queue, smoothing, deviations));
-
+        let (next, reason) = match self.learn(Latencies::of(window, deviations)) {
+            None => (limit, Reason::NoLatency),
+            Some(_) if !half_used(window, limit) => (limit, unused(window)),
+            Some((gradient, reason)) => {
+                let queue = f64::from(queue_size.at(limit as u32));
+                (
+                    smooth(limit, limit * gradient + queue, smoothing, deviations),
+                    reason,
+                )
+            }
+        };
         let (next, reason) = if window.drops > 0 && deviations.cut_on_drop {
-            let cut = cut(limit, backoff_ratio, deviations);
             // Slow and dropped is no better than slow.
             (
-                scaled.map_or(cut, |scaled| scaled.min(cut)),
+                next.min(cut(limit, backoff_ratio, deviations)),
                 dropped(window),
             )
         } else {
-            match (gradient, scaled) {
-                (None, _) => (limit, Reason::NoLatency),
-                (Some(_), None) => (
-                    limit,
-                    Reason::Unused {
-                        max_in_flight: window.max_in_flight,
-                    },
-                ),
-                (
-                    Some(Measured {
-                        gradient,
-                        latency,
-                        baseline,
-                    }),
-                    Some(scaled),
-                ) => (
-                    scaled,
-                    Reason::Gradient {
-                        gradient,
-                        latency,
-                        baseline,
-                    },
-                ),
-            }
+            (next, reason)
         };
         decide(&mut self.limit, next, self.bounds, deviations, reason)
     }

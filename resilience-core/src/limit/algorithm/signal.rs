@@ -95,6 +95,13 @@ pub(super) fn dropped(window: &Window) -> Reason {
     }
 }
 
+/// Returns the reason of a limit that stays since its slots were not in use.
+pub(super) fn unused(window: &Window) -> Reason {
+    Reason::Unused {
+        max_in_flight: window.max_in_flight,
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "the results are exact")]
 mod tests {

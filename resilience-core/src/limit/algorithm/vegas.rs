@@ -5,7 +5,7 @@ mod jitter;
 
 use self::baseline::{Baseline, Learned};
 use self::jitter::Jitters;
-use super::signal::{Latencies, cut, decide, dropped, half_used, smooth};
+use super::signal::{Latencies, cut, decide, dropped, half_used, smooth, unused};
 use super::{Algorithm, Bounds, Decision, Deviations};
 use crate::event::Reason;
 use crate::limit::window::Window;
@@ -220,8 +220,8 @@ impl Vegas {
         learned
     }
 
-    /// Returns where the queue says that the limit should go, and why; `None` if it may stay.
-    fn queue(&self, latency: f64, baseline: f64) -> (Option<f64>, Reason) {
+    /// Returns where the queue says that the limit should go, and why.
+    fn queue(&self, latency: f64, baseline: f64) -> (f64, Reason) {
         let VegasSettings {
             alpha,
             beta,
@@ -229,20 +229,19 @@ impl Vegas {
             ..
         } = self.settings;
         let limit = self.limit;
-        let whole = limit as u32;
-        let step = f64::from(Calls::Log10(1).at(whole));
+        let step = step(limit);
         let [alpha, beta, threshold] =
-            [alpha, beta, threshold].map(|calls| f64::from(calls.at(whole)));
+            [alpha, beta, threshold].map(|calls| f64::from(calls.at(limit as u32)));
         let queue = (limit * (1.0 - baseline / latency)).ceil();
         let next = if queue <= threshold {
             // With a `beta` below the step, no queue would let it grow by less than a small one does.
-            Some(limit + beta.max(step))
+            self.towards(limit + beta.max(step))
         } else if queue < alpha {
-            Some(limit + step)
+            self.towards(limit + step)
         } else if queue > beta {
-            Some(limit - step)
+            self.towards(limit - step)
         } else {
-            None
+            limit
         };
         (
             next,
@@ -254,7 +253,7 @@ impl Vegas {
         )
     }
 
-    /// Moves towards `next` as the reference does.
+    /// Goes the part of the way to `next` that the smoothing allows.
     fn towards(&self, next: f64) -> f64 {
         let VegasSettings {
             smoothing,
@@ -263,6 +262,11 @@ impl Vegas {
         } = self.settings;
         smooth(self.limit, self.bounds.clamp(next), smoothing, deviations)
     }
+}
+
+/// Returns what a limit changes by at a time, in calls.
+fn step(limit: f64) -> f64 {
+    f64::from(Calls::Log10(1).at(limit as u32))
 }
 
 impl Algorithm for Vegas {
@@ -282,38 +286,22 @@ impl Algorithm for Vegas {
             Learned::Minimum => !deviations.minimum_decides,
             Learned::Nothing => false,
         };
-        let queue = judged
-            .zip(self.baseline.latency())
-            .filter(|_| !only_measured)
-            .map(|(latency, baseline)| self.queue(latency, baseline));
-        let used = half_used(window, limit);
-
+        let (next, reason) = match (judged, self.baseline.latency()) {
+            (_, Some(baseline)) if only_measured => (limit, Reason::Probe { baseline }),
+            (Some(_), Some(_)) if !half_used(window, limit) => (limit, unused(window)),
+            (Some(latency), Some(baseline)) => self.queue(latency, baseline),
+            _ => (limit, Reason::NoLatency),
+        };
         let (next, reason) = if window.drops > 0 && deviations.cut_on_drop {
-            let cut = cut(limit, backoff_ratio, deviations);
             // Slow and dropped is no better than slow.
-            let slow = queue
-                .filter(|_| used)
-                .and_then(|(next, _)| next)
-                .map_or(cut, |next| self.towards(next));
-            (slow.min(cut), dropped(window))
+            (
+                next.min(cut(limit, backoff_ratio, deviations)),
+                dropped(window),
+            )
+        } else if window.drops > 0 && !only_measured {
+            (self.towards(limit - step(limit)), dropped(window))
         } else {
-            match (queue, self.baseline.latency()) {
-                (None, Some(baseline)) if only_measured => (limit, Reason::Probe { baseline }),
-                _ if window.drops > 0 => {
-                    let step = f64::from(Calls::Log10(1).at(limit as u32));
-                    (self.towards(limit - step), dropped(window))
-                }
-                (None, _) => (limit, Reason::NoLatency),
-                (Some(_), _) if !used => (
-                    limit,
-                    Reason::Unused {
-                        max_in_flight: window.max_in_flight,
-                    },
-                ),
-                (Some((next, reason)), _) => {
-                    (next.map_or(limit, |next| self.towards(next)), reason)
-                }
-            }
+            (next, reason)
         };
         decide(&mut self.limit, next, self.bounds, deviations, reason)
     }

@@ -19,6 +19,8 @@ pub enum VegasBaseline {
     Minimum,
     /// A quantile of the last windows' mean latencies: follows a dependency that got slower for good without a
     /// measurement under load, and one lucky window does not set it.
+    ///
+    /// Choose `windows` longer than an overload lasts: when a queue stood in all of them, the baseline contains it.
     Quantile {
         /// Which one: 0, the fastest, to 1, the slowest.
         quantile: f64,

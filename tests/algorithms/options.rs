@@ -1,0 +1,147 @@
+//! What the algorithms can be told beside the reference's tuning.
+
+use resilience::event::Reason;
+use resilience::limit::algorithm::{
+    Aimd, AimdSettings, Algorithm, Bounds, Gradient2, Gradient2Settings, QueueSize, Vegas,
+    VegasBaseline, VegasSettings,
+};
+use resilience::limit::window::{Sample, Window};
+
+const MS: u64 = 1_000_000;
+
+fn bounds(initial: u32) -> Bounds {
+    Bounds::new(initial, 1, 1000).expect("in order")
+}
+
+fn call(latency: u64, in_flight: u32) -> Sample {
+    Sample {
+        latency,
+        in_flight,
+        dropped: false,
+    }
+}
+
+fn one(limit: u32, sample: Sample) -> Window {
+    Window::of(limit, [sample])
+}
+
+#[test]
+fn aimd_cuts_on_slow_windows_only_with_a_threshold() {
+    let slow = one(20, call(6_000 * MS, 20));
+    let mut aimd = Aimd::new(bounds(20), AimdSettings::default());
+    assert_eq!(aimd.update(&slow).reason, Reason::Increase { by: 1.0 });
+
+    let mut aimd = Aimd::new(bounds(20), AimdSettings::netflix());
+    let decision = aimd.update(&slow);
+    assert_eq!(
+        (decision.limit, decision.reason),
+        (
+            18.0,
+            Reason::TooSlow {
+                latency: 6e9,
+                threshold: 5e9
+            }
+        )
+    );
+}
+
+#[test]
+fn aimd_adds_as_many_calls_as_it_is_told() {
+    let settings = AimdSettings {
+        increase_by: 7,
+        ..AimdSettings::default()
+    };
+    let mut aimd = Aimd::new(bounds(20), settings);
+    assert_eq!(aimd.update(&one(20, call(MS, 10))).limit, 27.0);
+    assert_eq!(
+        aimd.update(&one(27, call(MS, 13))).reason,
+        Reason::Unused { max_in_flight: 13 }
+    );
+}
+
+#[test]
+fn a_queue_of_the_square_root_grows_large_limits_faster() {
+    let grown = |queue_size| {
+        let settings = Gradient2Settings {
+            queue_size,
+            smoothing: 1.0,
+            ..Gradient2Settings::default()
+        };
+        let mut gradient2 = Gradient2::new(bounds(400), settings);
+        gradient2.update(&one(400, call(10 * MS, 400))).limit
+    };
+    assert_eq!(grown(QueueSize::Fixed(4)), 404.0);
+    assert_eq!(grown(QueueSize::SquareRoot { min: 4 }), 420.0);
+}
+
+/// Serves 30 calls at a time in a base latency, the others queue.
+fn capacity_30(base: u64, limit: u32) -> Window {
+    one(limit, call(base * u64::from(limit.max(30)) / 30, limit))
+}
+
+// With the all-time minimum, a dependency that got slower for good looks overloaded at every limit.
+#[test]
+fn a_quantile_follows_a_dependency_that_got_slower_for_good() {
+    let after = |baseline| {
+        let settings = VegasSettings {
+            baseline,
+            probe_multiplier: u32::MAX,
+            ..VegasSettings::default()
+        };
+        let mut vegas = Vegas::new(bounds(20), settings);
+        let mut limit = 20;
+        for window in 0..1000 {
+            let base = if window < 100 { 40 * MS } else { 80 * MS };
+            limit = vegas.update(&capacity_30(base, limit)).limit as u32;
+        }
+        (limit, vegas.baseline())
+    };
+    let (limit, baseline) = after(VegasBaseline::Minimum);
+    assert_eq!(baseline, Some(40e6));
+    assert!(limit < 15, "{limit}");
+
+    let (limit, baseline) = after(VegasBaseline::Quantile {
+        quantile: 0.1,
+        windows: 100,
+    });
+    assert!(baseline >= Some(80e6), "{baseline:?}");
+    assert!(limit >= 30, "{limit}");
+}
+
+#[test]
+fn a_changed_tuning_keeps_what_is_learned() {
+    let mut gradient2 = Gradient2::new(bounds(20), Gradient2Settings::default());
+    gradient2.update(&one(20, call(10 * MS, 20)));
+    gradient2.retune(
+        bounds(1),
+        Gradient2Settings {
+            rtt_tolerance: 3.0,
+            ..Gradient2Settings::default()
+        },
+    );
+    assert_eq!((gradient2.limit(), gradient2.baseline()), (20.8, Some(1e7)));
+
+    let mut vegas = Vegas::new(bounds(20), VegasSettings::default());
+    vegas.update(&one(20, call(10 * MS, 20)));
+    vegas.retune(
+        bounds(1),
+        VegasSettings {
+            smoothing: 0.5,
+            ..VegasSettings::default()
+        },
+    );
+    assert_eq!((vegas.limit(), vegas.baseline()), (20.0, Some(1e7)));
+    // What a minimum was learned for is no quantile.
+    let baseline = VegasBaseline::Quantile {
+        quantile: 0.5,
+        windows: 10,
+    };
+    vegas.retune(
+        bounds(1),
+        VegasSettings {
+            baseline,
+            ..VegasSettings::default()
+        },
+    );
+    assert_eq!((vegas.limit(), vegas.baseline()), (20.0, None));
+}
