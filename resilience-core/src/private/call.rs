@@ -21,13 +21,15 @@ impl Resolved {
 
 /// Runs `body` under the limit, or makes the output of a rejected call.
 ///
+/// `body` stands before `classify` here and below: of an output `impl Trait` only the body tells the type.
+///
 /// A panic of `body` drops the permit: the slot is free and the call is no sample.
 #[inline]
 pub fn limit_sync<R>(
     resolved: Resolved,
+    body: impl FnOnce() -> R,
     classify: impl FnOnce(&R) -> Outcome,
     reject: impl FnOnce(Error) -> R,
-    body: impl FnOnce() -> R,
 ) -> R {
     match resolved.acquire() {
         Ok(permit) => {
@@ -44,9 +46,9 @@ pub fn limit_sync<R>(
 pub fn limit_async<R, F, C, J>(
     _output: PhantomData<fn() -> R>,
     resolved: Resolved,
+    future: F,
     classify: C,
     reject: J,
-    future: F,
 ) -> Limited<F, C, J>
 where
     F: Future<Output = R>,
@@ -65,16 +67,16 @@ where
 pub fn limit_made<R, F, C, J>(
     output: PhantomData<fn() -> R>,
     resolved: Resolved,
+    make: impl FnOnce() -> F,
     classify: C,
     reject: J,
-    make: impl FnOnce() -> F,
 ) -> Limited<F, C, J>
 where
     F: Future<Output = R>,
     C: FnOnce(&R) -> Outcome,
     J: FnOnce(Error) -> R,
 {
-    limit_async(output, resolved, classify, reject, make())
+    limit_async(output, resolved, make(), classify, reject)
 }
 
 pin_project! {

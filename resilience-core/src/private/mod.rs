@@ -1,11 +1,14 @@
 //! What the attribute's expansions name. Not part of the public interface: it changes with the macro crate.
 
 mod call;
+mod output;
+pub mod probe;
 
 pub use std::boxed::Box;
 pub use std::marker::PhantomData;
 
 pub use call::{Limited, limit_async, limit_made, limit_sync};
+pub use output::{Rejection, ResultLike, absent, drop_if, drop_on, reject};
 
 pub use crate::error::Error;
 pub use crate::outcome::Outcome;

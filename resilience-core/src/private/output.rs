@@ -1,0 +1,72 @@
+//! What the attribute's options ask of an output: `drop_on`, `drop_if`, and the output of a rejected call.
+
+use crate::error::Error;
+use crate::outcome::Outcome;
+
+/// Judges by the patterns of `drop_on`, which are matched on the error.
+#[inline]
+pub fn drop_on<R: ResultLike>(output: &R, matches: impl FnOnce(&R::Error) -> bool) -> Outcome {
+    match output.error() {
+        None => Outcome::Success,
+        Some(error) if matches(error) => Outcome::Drop,
+        Some(_) => Outcome::Ignored,
+    }
+}
+
+/// Asks the path of `drop_if`, then the rest.
+#[inline]
+pub fn drop_if<R>(output: &R, is_overload: impl FnOnce(&R) -> bool, rest: impl FnOnce(&R) -> Outcome) -> Outcome {
+    if is_overload(output) { Outcome::Drop } else { rest(output) }
+}
+
+/// Makes the output of a rejected call.
+#[cold]
+pub fn reject<R: Rejection>(error: Error) -> R {
+    R::rejected(error)
+}
+
+/// Stands for an output in code that never runs, to tell the compiler the output's type before it sees the body.
+pub fn absent<R>() -> R {
+    unreachable!("the expansion calls this where control never comes")
+}
+
+/// A `Result`.
+#[diagnostic::on_unimplemented(
+    message = "`drop_on` needs a fn that returns a `Result`, and this one returns `{Self}` [R4C-ATR-010]",
+    label = "has no error to match patterns on",
+    note = "use `drop_if = path` with a `fn(&{Self}) -> bool`"
+)]
+pub trait ResultLike {
+    /// What the patterns are matched on.
+    type Error;
+    /// Returns the error, if it is one.
+    fn error(&self) -> Option<&Self::Error>;
+}
+
+impl<T, E> ResultLike for Result<T, E> {
+    type Error = E;
+
+    #[inline]
+    fn error(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+}
+
+/// An output that a rejected call can have.
+#[diagnostic::on_unimplemented(
+    message = "a rejected call has nothing to return as `{Self}` [R4C-ATR-010]",
+    label = "cannot be made from a `resilience::Error`",
+    note = "return a `Result` whose error type implements `From<resilience::Error>`",
+    note = "or add `rejected = path` with a `fn(resilience::Error) -> {Self}` to the attribute"
+)]
+pub trait Rejection {
+    /// Makes the output.
+    fn rejected(error: Error) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: From<Error>> Rejection for Result<T, E> {
+    fn rejected(error: Error) -> Self {
+        Err(error.into())
+    }
+}

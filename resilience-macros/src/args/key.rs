@@ -1,0 +1,100 @@
+//! The options' names.
+
+use std::fmt;
+
+/// An option of the attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name,
+    Config,
+    Algorithm,
+    InitialLimit,
+    MinLimit,
+    MaxLimit,
+    Window,
+    Enabled,
+    DropOn,
+    DropIf,
+    Rejected,
+    Registry,
+    Crate,
+}
+
+const KEYS: [(&str, Key); 13] = [
+    ("name", Key::Name),
+    ("config", Key::Config),
+    ("algorithm", Key::Algorithm),
+    ("initial_limit", Key::InitialLimit),
+    ("min_limit", Key::MinLimit),
+    ("max_limit", Key::MaxLimit),
+    ("window", Key::Window),
+    ("enabled", Key::Enabled),
+    ("drop_on", Key::DropOn),
+    ("drop_if", Key::DropIf),
+    ("rejected", Key::Rejected),
+    ("registry", Key::Registry),
+    ("crate", Key::Crate),
+];
+
+impl Key {
+    /// Returns the option of this name.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        KEYS.iter().find(|(known, _)| *known == name).map(|(_, key)| *key)
+    }
+
+    /// Says that there is no such option, and what was probably meant.
+    pub(crate) fn unknown(name: &str) -> String {
+        let names = KEYS.map(|(name, _)| name);
+        match nearest(name, &names) {
+            Some(near) => format!("unknown option `{name}`; did you mean `{near}`?"),
+            None => format!("unknown option `{name}`; the options are {}", list(&names)),
+        }
+    }
+
+    /// Returns the option as one would write it.
+    pub(crate) fn example(self) -> &'static str {
+        match self {
+            Self::Name => "name = \"orders\"",
+            Self::Config => "config = \"partners\"",
+            Self::Algorithm => "algorithm = \"aimd\"",
+            Self::InitialLimit => "initial_limit = 20",
+            Self::MinLimit => "min_limit = 1",
+            Self::MaxLimit => "max_limit = 200",
+            Self::Window => "window = \"1s\"",
+            Self::Enabled => "enabled = true",
+            Self::DropOn => "drop_on = [ApiError::Timeout]",
+            Self::DropIf => "drop_if = is_overload",
+            Self::Rejected => "rejected = on_rejection",
+            Self::Registry => "registry = my_registry()",
+            Self::Crate => "crate = ::resilience",
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, _) = KEYS[*self as usize];
+        write!(f, "`{name}`")
+    }
+}
+
+/// Returns a name's letters as configuration compares them: without regard to case, `-` and `_`.
+pub(crate) fn canonical(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the known name that a misspelt one most likely stands for.
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let name = canonical(name);
+    known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(&name, &canonical(known)), *known))
+        .filter(|(distance, known)| *distance <= known.len().min(name.len()).div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// Writes names as a list for a message.
+pub(crate) fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

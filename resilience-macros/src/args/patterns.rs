@@ -1,0 +1,33 @@
+//! `drop_on = [patterns]`: real patterns, matched on the error's reference.
+
+use syn::parse::{ParseStream, Parser};
+use syn::{Pat, Token, bracketed, token};
+
+use super::key::Key;
+use crate::diagnostic::{Code, error};
+
+/// Reads the bracketed list; a bracket that does not parse as patterns is consumed all the same.
+pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
+    if !input.peek(token::Bracket) {
+        let message = format_args!("{key} is a list of patterns in brackets, as in `{}`", key.example());
+        return Err(error(Code::WrongKind, input.cursor().token_stream().into_iter().next(), message));
+    }
+    let content;
+    bracketed!(content in input);
+    let tokens: proc_macro2::TokenStream = content.parse()?;
+    list.parse2(tokens).map_err(|wrong| {
+        let message = format!("{key} is a list of patterns: {wrong} [R4C-ATR-004]");
+        syn::Error::new(wrong.span(), message)
+    })
+}
+
+fn list(input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
+    let mut patterns = Vec::new();
+    while !input.is_empty() {
+        patterns.push(Pat::parse_multi_with_leading_vert(input)?);
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(patterns)
+}

@@ -1,0 +1,83 @@
+//! Options that are strings: `name`, `config`, `algorithm`, `window`.
+
+use quote::quote;
+use syn::{Expr, Lit, LitStr};
+
+use super::key::{self, Key};
+use super::{duration, literal};
+use crate::diagnostic::{Code, error};
+
+const ALGORITHMS: [&str; 3] = ["gradient2", "aimd", "vegas"];
+
+/// Reads the string that an option is.
+fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
+    match literal::of(value) {
+        Some(Lit::Str(text)) => Ok(text),
+        other => {
+            let given = quote!(#value);
+            let kind = other.map_or("no literal", literal::kind);
+            let example = key.example();
+            let message = format_args!("{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`");
+            Err(error(Code::WrongKind, value, message))
+        }
+    }
+}
+
+/// Reads an id: any string that is not blank.
+pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
+    let text = string(key, value)?;
+    if text.value().trim().is_empty() {
+        let given = quote!(#text);
+        let message = match key {
+            Key::Name => format!("{key} ({given}) is empty; leave it out to give the fn a limit of its own"),
+            _ => format!("{key} ({given}) is empty; leave it out to use no named configuration"),
+        };
+        return Err(error(Code::EmptyText, text, message));
+    }
+    Ok(text.clone())
+}
+
+/// Reads the name of a built-in algorithm.
+pub(crate) fn algorithm(key: Key, value: &Expr) -> syn::Result<LitStr> {
+    let text = string(key, value)?;
+    let given = text.value();
+    if let Some(name) = ALGORITHMS.iter().find(|name| key::canonical(name) == key::canonical(&given)) {
+        return Ok(LitStr::new(name, text.span()));
+    }
+    let hint = match key::nearest(&given, &ALGORITHMS) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "the algorithms are {}, and one of your own is chosen by configuration (`config`)",
+            key::list(&ALGORITHMS)
+        ),
+    };
+    Err(error(Code::UnknownAlgorithm, text, format_args!("{key} (\"{given}\") is unknown; {hint}")))
+}
+
+/// Reads the least length of a window, in nanoseconds.
+pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
+    if let Some(lit @ (Lit::Int(_) | Lit::Float(_))) = literal::of(value) {
+        let given = quote!(#lit);
+        let message = format_args!("{key} ({given}) has no unit; write it as a string, \"{given}ms\" or \"{given}s\"");
+        return Err(error(Code::DurationSyntax, value, message));
+    }
+    let text = string(key, value)?;
+    let given = quote!(#text);
+    let nanos = duration::parse(&text.value())
+        .map_err(|wrong| error(Code::DurationSyntax, text, format_args!("{key} ({given}) {wrong}")))?;
+    if !duration::WINDOW.contains(&nanos) {
+        return Err(error(Code::OutOfOrder, text, format_args!("{key} ({given}) is not within 1ms and 1h")));
+    }
+    Ok(nanos)
+}
+
+/// Reads a truth value.
+pub(crate) fn truth(key: Key, value: &Expr) -> syn::Result<bool> {
+    match literal::of(value) {
+        Some(Lit::Bool(truth)) => Ok(truth.value),
+        _ => {
+            let given = quote!(#value);
+            Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is neither `true` nor `false`")))
+        }
+    }
+}

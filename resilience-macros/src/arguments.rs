@@ -1,0 +1,149 @@
+//! The arguments of an `async fn`: moved into the inner block, and dropped in the order of the plain fn.
+//!
+//! The body of a plain `async fn` owns its arguments and drops them in reverse order when it ends. The body of a limited
+//! one is a block inside the `async fn`, which owns what it captures. Three things can go wrong there, and this module
+//! sees to them at no cost where none of them can:
+//!
+//! - Captured variables are dropped in the order in which the block first names them. So it names them in reverse.
+//! - A captured variable keeps its lifetimes, so a `mut` argument could not be set to a reference into the body. So it
+//!   is bound anew inside, and because that one is dropped before all captured ones, those behind it are bound anew too.
+//! - An argument that the body does not name stays outside and is dropped after the others. If others stand before it, it
+//!   is bound anew as well.
+//!
+//! Binding anew stores an argument once more in the future, which is why it is not done to all of them.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, FnArg, Ident, Pat, PatIdent, ReceiverKind, Signature, Token, Type};
+
+use crate::signature::{drops_nothing, mentions};
+
+/// Goes through the arguments, from first to last.
+struct Arguments<'a> {
+    body: &'a TokenStream,
+    registry: &'a TokenStream,
+    /// Moved into the block by being named there, in order.
+    captured: Vec<TokenStream>,
+    /// Statements that bind arguments anew.
+    rebound: Vec<TokenStream>,
+    /// Whether an argument that may have something to drop was bound anew.
+    rebinding: bool,
+}
+
+/// Changes the signature where need be, and returns the statements that go before the body.
+pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStream) -> TokenStream {
+    let mut arguments =
+        Arguments { body, registry, captured: Vec::new(), rebound: Vec::new(), rebinding: false };
+    for (index, input) in sig.inputs.iter_mut().enumerate() {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let owned = match &receiver.kind {
+                    ReceiverKind::Value => true,
+                    ReceiverKind::Typed(_, ty) => !drops_nothing(ty),
+                    _ => false,
+                };
+                if owned && mentions(body, "self") {
+                    let token = receiver.self_token;
+                    arguments.capture(&receiver.attrs, quote_spanned!(Span::mixed_site()=> #token));
+                }
+            }
+            FnArg::Typed(typed) => {
+                let attrs = typed.attrs.clone();
+                arguments.typed(&attrs, index, &mut typed.pat, &typed.ty);
+            }
+        }
+    }
+    let Arguments { mut captured, rebound, .. } = arguments;
+    if captured.len() < 2 {
+        // There is no order among one.
+        captured.clear();
+    }
+    captured.into_iter().rev().chain(rebound).collect()
+}
+
+impl Arguments<'_> {
+    fn typed(&mut self, attrs: &[Attribute], index: usize, pat: &mut Box<Pat>, ty: &Type) {
+        let plain = drops_nothing(ty);
+        match &mut **pat {
+            Pat::Wild(_) => {
+                if !plain && self.holds_any() {
+                    let hidden = format_ident!("_arg{index}", span = Span::mixed_site());
+                    **pat = Pat::Ident(PatIdent {
+                        attrs: Vec::new(),
+                        by_ref: None,
+                        mutability: None,
+                        ident: hidden.clone(),
+                        subpat: None,
+                    });
+                    self.rebind(attrs, None, &hidden, &hidden, false);
+                }
+            }
+            Pat::Ident(binding) if binding.by_ref.is_none() && binding.subpat.is_none() => {
+                self.binding(attrs, binding, plain, true);
+            }
+            _ => {
+                let mut bindings = Bindings { arguments: self, attrs };
+                bindings.visit_pat_mut(pat);
+            }
+        }
+    }
+
+    fn holds_any(&self) -> bool {
+        self.rebinding || !self.captured.is_empty()
+    }
+
+    /// `whole` if the binding is all of the argument's pattern, so that nobody sees it under another name.
+    fn binding(&mut self, attrs: &[Attribute], binding: &mut PatIdent, plain: bool, whole: bool) {
+        let ident = binding.ident.clone();
+        let name = ident.to_string();
+        if mentions(self.body, &name) {
+            if binding.mutability.is_some() || (self.rebinding && !plain) {
+                let mutability = binding.mutability.take();
+                self.rebind(attrs, mutability, &ident, &ident, plain);
+            } else if !plain {
+                self.capture(attrs, quote_spanned!(Span::mixed_site()=> #ident));
+            }
+        } else if whole && !plain && self.holds_any() && !mentions(self.registry, &name) {
+            // Of the same name for whoever reads the signature, but no use of the user's variable, which may be unused
+            // or begin with `_`: that is for the lints to say.
+            binding.ident.set_span(Span::mixed_site().located_at(ident.span()));
+            let outer = binding.ident.clone();
+            let mutability = binding.mutability.take();
+            self.rebind(attrs, mutability, &ident, &outer, plain);
+        }
+    }
+
+    fn capture(&mut self, attrs: &[Attribute], variable: TokenStream) {
+        let cfg = cfgs(attrs);
+        self.captured.push(quote_spanned!(Span::mixed_site()=> #(#cfg)* let _ = &#variable;));
+    }
+
+    fn rebind(&mut self, attrs: &[Attribute], mutability: Option<Token![mut]>, inner: &Ident, outer: &Ident, plain: bool) {
+        let cfg = cfgs(attrs);
+        self.rebinding |= !plain;
+        self.rebound.push(quote_spanned!(Span::mixed_site()=> #(#cfg)* let #mutability #inner = #outer;));
+    }
+}
+
+/// An argument that is configured away is not there to be held.
+fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+}
+
+/// Holds each binding of a pattern. What the pattern leaves in the argument stays outside.
+struct Bindings<'a, 'b> {
+    arguments: &'a mut Arguments<'b>,
+    attrs: &'a [Attribute],
+}
+
+impl VisitMut for Bindings<'_, '_> {
+    fn visit_pat_ident_mut(&mut self, binding: &mut PatIdent) {
+        // An identifier may be a constant or a unit struct as well; variables are lower case by a lint of the compiler.
+        let variable = binding.ident.to_string().starts_with(|c: char| c.is_lowercase() || c == '_');
+        if binding.by_ref.is_none() && variable {
+            self.arguments.binding(self.attrs, binding, false, false);
+        }
+        visit_mut::visit_pat_ident_mut(self, binding);
+    }
+}

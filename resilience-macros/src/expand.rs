@@ -1,0 +1,270 @@
+//! From the plan to tokens.
+//!
+//! The expansion keeps the fn and replaces its block by one call into `__private`, with one static call site and the body
+//! as a closure or an `async` block, so that `?`, `return` and labels leave the body only. Its own names are hygienic, its
+//! paths absolute, and the user's tokens keep their spans.
+
+use proc_macro2::{Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use crate::arguments;
+use crate::plan::{BoxedBlock, Plan, Shape};
+use crate::signature;
+
+impl Plan {
+    /// Writes the limited fn.
+    pub(crate) fn expand(mut self) -> TokenStream {
+        let block = match &self.shape {
+            Shape::Sync => self.sync(),
+            Shape::Async => {
+                let registry = self.args.registry.to_token_stream();
+                let body = self.function.body.group.stream();
+                let held = arguments::hold(&mut self.function.sig, &body, &registry);
+                self.asynchronous(&held)
+            }
+            Shape::Future => self.future(),
+            Shape::Boxed => self.boxed(),
+            Shape::BoxedBlock(boxed) => self.boxed_block(boxed),
+        };
+        let outer = &self.function.body.group;
+        let inner_attrs = &self.function.body.inner_attrs;
+        // With the user's span: `dead_code` says nothing of a fn whose body came from elsewhere.
+        let mut braces = Group::new(outer.delimiter(), quote!(#inner_attrs #block));
+        braces.set_span(outer.span());
+        self.function.body.group = braces;
+        self.function.into_token_stream()
+    }
+
+    /// ```text
+    /// fn find(id: u32) -> Result<Row, Lost> { body }
+    /// ```
+    /// becomes
+    /// ```text
+    /// fn find(id: u32) -> Result<Row, Lost> {
+    ///     ::resilience::__private::limit_sync::<Result<Row, Lost>>(resolved, || { body }, |output| …, |error| …)
+    /// }
+    /// ```
+    /// The closure is not `move`, so that the arguments that the body does not consume stay where they are and are
+    /// dropped as they were. It is handed over at once: called in place or put in a variable it would be an `FnMut`,
+    /// and the body could not return what it borrows from an argument.
+    fn sync(&self) -> TokenStream {
+        let Self { output, .. } = self;
+        let (private, resolved, body) = (self.private(), self.resolved(), self.body());
+        let (classify, reject) = (self.classify(), self.reject());
+        quote_spanned! {Span::mixed_site()=>
+            #private::limit_sync::<#output>(#resolved, || #body, #classify, #reject)
+        }
+    }
+
+    /// ```text
+    /// async fn find(id: u32) -> Result<Row, Lost> { body }
+    /// ```
+    /// becomes
+    /// ```text
+    /// async fn find(id: u32) -> Result<Row, Lost> {
+    ///     ::resilience::__private::limit_async(
+    ///         PhantomData::<fn() -> Result<Row, Lost>>,
+    ///         resolved,
+    ///         async move {
+    ///             if false {
+    ///                 return ::resilience::__private::absent::<Result<Row, Lost>>();
+    ///             }
+    ///             let output = 'body: { body };
+    ///             output
+    ///         },
+    ///         |output| …,
+    ///         |error| …,
+    ///     )
+    ///     .await
+    /// }
+    /// ```
+    /// The `return` that never runs tells the block's type to the `?` in the body. The statement around the body ends its
+    /// last expression's temporaries before the arguments, as in a plain fn of any edition. The label is there for
+    /// `unused_braces`, which else fires on a body of one expression.
+    fn asynchronous(&self, held: &TokenStream) -> TokenStream {
+        let Self { output, .. } = self;
+        let (private, resolved, body) = (self.private(), self.resolved(), self.body());
+        let (classify, reject) = (self.classify(), self.reject());
+        quote_spanned! {Span::mixed_site()=>
+            #private::limit_async(
+                #private::PhantomData::<fn() -> #output>,
+                #resolved,
+                async move {
+                    #held
+                    if false {
+                        return #private::absent::<#output>();
+                    }
+                    let output = 'body: #body;
+                    output
+                },
+                #classify,
+                #reject,
+            )
+            .await
+        }
+    }
+
+    /// ```text
+    /// fn find(id: u32) -> impl Future<Output = Result<Row, Lost>> { body }
+    /// ```
+    /// becomes
+    /// ```text
+    /// fn find(id: u32) -> impl Future<Output = Result<Row, Lost>> {
+    ///     ::resilience::__private::limit_made(PhantomData::<fn() -> Result<Row, Lost>>, resolved, || { body }, …)
+    /// }
+    /// ```
+    fn future(&self) -> TokenStream {
+        let Self { output, .. } = self;
+        let (private, resolved, body) = (self.private(), self.resolved(), self.body());
+        let (classify, reject) = (self.classify(), self.reject());
+        quote_spanned! {Span::mixed_site()=>
+            #private::limit_made(#private::PhantomData::<fn() -> #output>, #resolved, || #body, #classify, #reject)
+        }
+    }
+
+    /// As [`future`](Self::future), in a box again.
+    fn boxed(&self) -> TokenStream {
+        let (private, future) = (self.private(), self.future());
+        quote_spanned!(Span::mixed_site()=> #private::Box::pin(#future))
+    }
+
+    /// ```text
+    /// fn find(id: u32) -> Pin<Box<dyn Future<Output = Result<Row, Lost>>>> { before Box::pin(async move { body }) }
+    /// ```
+    /// becomes
+    /// ```text
+    /// fn find(id: u32) -> Pin<Box<dyn Future<Output = Result<Row, Lost>>>> {
+    ///     let resolved = …;
+    ///     { before Box::pin(::resilience::__private::limit_async(…, resolved, async move { body }, …)) }
+    /// }
+    /// ```
+    fn boxed_block(&self, BoxedBlock { before, block }: &BoxedBlock) -> TokenStream {
+        let Self { output, .. } = self;
+        let (private, resolved) = (self.private(), self.resolved());
+        let (classify, reject) = (self.classify(), self.reject());
+        let future = block.stream();
+        let limited = quote_spanned! {Span::mixed_site()=>
+            #private::limit_async(#private::PhantomData::<fn() -> #output>, resolved, #future, #classify, #reject)
+        };
+        let mut parentheses = Group::new(block.delimiter(), limited);
+        parentheses.set_span(block.span());
+        quote_spanned! {Span::mixed_site()=>
+            let resolved = #resolved;
+            { #before #parentheses }
+        }
+    }
+
+    /// `::resilience::__private`.
+    fn private(&self) -> TokenStream {
+        match &self.args.krate {
+            Some(path) => quote_spanned!(Span::mixed_site()=> #path::__private),
+            None => quote_spanned!(Span::mixed_site()=> ::resilience::__private),
+        }
+    }
+
+    /// The body's braces as they came, but not as if the user had put them there, into an expression.
+    fn body(&self) -> Group {
+        self.function.body.group.clone()
+    }
+
+    /// ```text
+    /// CallSite::resolve({
+    ///     static SITE: CallSite = CallSite::named("orders", file!(), line!(), column!()).max_limit(100);
+    ///     &SITE
+    /// })
+    /// ```
+    /// The static has a block of its own, out of the body's sight, and is one for all instances of a generic fn.
+    fn resolved(&self) -> TokenStream {
+        let (private, args) = (self.private(), &self.args);
+        let (constructor, name) = match &args.name {
+            Some(name) => (quote_spanned!(Span::mixed_site()=> named), name.to_token_stream()),
+            // The core knows these names and cuts `::SITE::here` off the path.
+            None => (
+                quote_spanned!(Span::mixed_site()=> unnamed),
+                quote_spanned!(Span::mixed_site()=> { fn here() {} || ::core::any::type_name_of_val(&here) }),
+            ),
+        };
+        let settings = self.settings();
+        let site = quote_spanned! {Span::mixed_site()=>
+            {
+                static SITE: #private::CallSite = #private::CallSite::#constructor(
+                    #name,
+                    ::core::file!(),
+                    ::core::line!(),
+                    ::core::column!(),
+                )
+                #settings;
+                &SITE
+            }
+        };
+        match &args.registry {
+            None => quote_spanned!(Span::mixed_site()=> #private::CallSite::resolve(#site)),
+            // In a statement, so that what the expression makes on the way does not live until the call is over.
+            Some(registry) => quote_spanned! {Span::mixed_site()=>
+                { let resolved = #private::CallSite::resolve_in(#site, &#registry); resolved }
+            },
+        }
+    }
+
+    /// The options that are settings, as calls on the site.
+    fn settings(&self) -> TokenStream {
+        let args = &self.args;
+        let set = |name: &str, value: Option<TokenStream>| {
+            let method = Ident::new(name, Span::mixed_site());
+            value.map(|value| quote_spanned!(Span::mixed_site()=> .#method(#value)))
+        };
+        [
+            set("config", args.config.as_ref().map(ToTokens::to_token_stream)),
+            set("algorithm", args.algorithm.as_ref().map(ToTokens::to_token_stream)),
+            set("initial_limit", args.initial_limit.as_ref().map(ToTokens::to_token_stream)),
+            set("min_limit", args.min_limit.as_ref().map(ToTokens::to_token_stream)),
+            set("max_limit", args.max_limit.as_ref().map(ToTokens::to_token_stream)),
+            set("window_nanos", args.window.as_ref().map(ToTokens::to_token_stream)),
+            set("enabled", args.enabled.as_ref().map(ToTokens::to_token_stream)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// What the output says about load: `drop_if` first, then `drop_on` or the default.
+    fn classify(&self) -> TokenStream {
+        let (private, args) = (self.private(), &self.args);
+        let span = self.output_span();
+        let rest = match &args.drop_on {
+            Some(patterns) if patterns.is_empty() => quote_spanned!(span=> #private::drop_on(output, |_| false)),
+            // One `matches!` each, since every pattern may have variables of its own.
+            Some(patterns) => quote_spanned! {span=>
+                #private::drop_on(output, |error| #(::core::matches!(error, #patterns))||*)
+            },
+            None => {
+                let method = Ident::new(if args.drop_if.is_some() { "classify_rest" } else { "classify" }, span);
+                quote_spanned! {span=>
+                    {
+                        use #private::probe::{ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _};
+                        (&&&&#private::probe::Probe(output)).#method()
+                    }
+                }
+            }
+        };
+        match &args.drop_if {
+            Some(path) => quote_spanned!(span=> |output| #private::drop_if(output, #path, |output| #rest)),
+            None => quote_spanned!(span=> |output| #rest),
+        }
+    }
+
+    /// What a rejected call returns.
+    fn reject(&self) -> TokenStream {
+        let (private, output) = (self.private(), &self.output);
+        match &self.args.rejected {
+            // Bare, so that the compiler points at a path of the wrong type.
+            Some(path) => path.to_token_stream(),
+            None => quote_spanned!(self.output_span()=> |error| #private::reject::<#output>(error)),
+        }
+    }
+
+    /// Where the compiler is to point for what is wrong with the output.
+    fn output_span(&self) -> Span {
+        signature::output_span(&self.function.sig).resolved_at(Span::mixed_site())
+    }
+}

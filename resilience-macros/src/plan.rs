@@ -1,0 +1,129 @@
+//! What will be emitted. All that can be wrong has been found when there is a plan; nothing fails behind it.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::Type;
+
+use crate::args::Args;
+use crate::diagnostic::Diagnostics;
+use crate::item::Function;
+use crate::signature::{self, Output};
+
+/// A fn, its options and the way to limit it.
+pub(crate) struct Plan {
+    pub(crate) args: Args,
+    pub(crate) function: Function,
+    pub(crate) shape: Shape,
+    /// The type of the call's output, with `_` for `impl Trait`.
+    pub(crate) output: Type,
+}
+
+/// Where the call is in the fn.
+pub(crate) enum Shape {
+    /// The body is the call.
+    Sync,
+    /// The `async` body is the call.
+    Async,
+    /// The future that the body makes is the call.
+    Future,
+    /// The boxed future that the body makes is the call.
+    Boxed,
+    /// The body makes the future by a literal `Box::pin(async …)`, as `async_trait` writes it: the call is that block,
+    /// so that one allocation remains one.
+    BoxedBlock(BoxedBlock),
+}
+
+/// A body of the form `before Box::pin(block)`.
+pub(crate) struct BoxedBlock {
+    /// The statements before, and the path of `pin`.
+    pub(crate) before: TokenStream,
+    /// The parentheses around the block.
+    pub(crate) block: Group,
+}
+
+impl Plan {
+    /// Reads attribute and item. There is a plan if nothing was found wrong.
+    pub(crate) fn new(args: TokenStream, item: TokenStream, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let args = Args::parse(args, diagnostics);
+        let mut function = match syn::parse2::<Function>(item) {
+            Ok(function) => function,
+            Err(error) => {
+                diagnostics.push(error);
+                return None;
+            }
+        };
+        signature::parenthesize(&mut function.sig);
+        let (shape, output) = match Output::of(&function.sig) {
+            Output::Direct(ty) if function.sig.asyncness.is_some() => (Shape::Async, ty),
+            Output::Direct(ty) => (Shape::Sync, ty),
+            Output::Future(ty) => (Shape::Future, ty),
+            Output::Boxed(ty) => (boxed(&function.body.group), ty),
+        };
+        Some(Self { args, function, shape, output: signature::erase(output) })
+    }
+}
+
+/// Looks for `Box::pin(async …)` at the body's end.
+fn boxed(body: &Group) -> Shape {
+    let mut before: Vec<TokenTree> = body.stream().into_iter().collect();
+    let Some(TokenTree::Group(block)) = before.pop() else { return Shape::Boxed };
+    if block.delimiter() != Delimiter::Parenthesis || !is_async_block(&block) {
+        return Shape::Boxed;
+    }
+    let mut rest = before.as_slice();
+    for segment in ["pin", "Box"] {
+        let [start @ .., TokenTree::Ident(ident)] = rest else { return Shape::Boxed };
+        if ident != segment {
+            return Shape::Boxed;
+        }
+        rest = without_colons(start).unwrap_or(start);
+    }
+    // The rest of `::std::boxed::Box`.
+    while let [start @ .., TokenTree::Ident(ident)] = rest {
+        if ident == "return" {
+            return Shape::Boxed;
+        }
+        rest = without_colons(start).unwrap_or(start);
+    }
+    // What ends in neither is part of the expression; a `return` or a macro before it may be a second way out.
+    let statements = match rest {
+        [] => true,
+        [.., TokenTree::Punct(punct)] => punct.as_char() == ';',
+        [.., TokenTree::Group(group)] => group.delimiter() == Delimiter::Brace,
+        _ => false,
+    };
+    if !statements || has_way_out(rest.iter().cloned()) {
+        return Shape::Boxed;
+    }
+    Shape::BoxedBlock(BoxedBlock { before: before.into_iter().collect(), block })
+}
+
+fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    match tokens {
+        [start @ .., TokenTree::Punct(first), TokenTree::Punct(second)]
+            if first.as_char() == ':' && second.as_char() == ':' =>
+        {
+            Some(start)
+        }
+        _ => None,
+    }
+}
+
+fn is_async_block(parentheses: &Group) -> bool {
+    let tokens: Vec<TokenTree> = parentheses.stream().into_iter().take(4).collect();
+    let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+    let (first, last) = match tokens.as_slice() {
+        [first, last] => (first, last),
+        [first, second, last] if is(second, "move") => (first, last),
+        _ => return false,
+    };
+    is(first, "async") && matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+fn has_way_out(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "return",
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '!' | '?'),
+        TokenTree::Group(group) => has_way_out(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
