@@ -6,6 +6,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::{Type, parse_quote};
 
 use crate::arguments;
 use crate::plan::{BoxedBlock, Plan, Shape};
@@ -23,7 +24,7 @@ impl Plan {
                 self.asynchronous(&held)
             }
             Shape::Future => self.future(),
-            Shape::Boxed => self.boxed(),
+            Shape::Boxed(future) => self.boxed(future),
             Shape::BoxedBlock(boxed) => self.boxed_block(boxed),
         };
         let outer = &self.function.body.group;
@@ -63,14 +64,13 @@ impl Plan {
     /// ```text
     /// async fn find(id: u32) -> Result<Row, Lost> {
     ///     ::resilience::__private::limit_async(
-    ///         PhantomData::<fn() -> Result<Row, Lost>>,
+    ///         output::<Result<Row, Lost>>(),
     ///         resolved,
     ///         async move {
     ///             if false {
     ///                 return ::resilience::__private::absent::<Result<Row, Lost>>();
     ///             }
-    ///             let output = 'body: { body };
-    ///             output
+    ///             match () { () => { body } }
     ///         },
     ///         |output| …,
     ///         |error| …,
@@ -78,24 +78,25 @@ impl Plan {
     ///     .await
     /// }
     /// ```
-    /// The `return` that never runs tells the block's type to the `?` in the body. The statement around the body ends its
-    /// last expression's temporaries before the arguments, as in a plain fn of any edition. The label is there for
-    /// `unused_braces`, which else fires on a body of one expression.
+    /// The `return` that never runs tells the block's type to the `?` in the body. The temporaries of the body's last
+    /// expression end before the arguments, as in a plain fn of any edition, since a match arm ends them. (So does a
+    /// `let`, but then what comes after a body that never ends is unreachable, and the compiler says so.)
     fn asynchronous(&self, held: &TokenStream) -> TokenStream {
         let Self { output, .. } = self;
         let (private, resolved, body) = (self.private(), self.resolved(), self.body());
         let (classify, reject) = (self.classify(), self.reject());
         quote_spanned! {Span::mixed_site()=>
             #private::limit_async(
-                #private::PhantomData::<fn() -> #output>,
+                #private::output::<#output>(),
                 #resolved,
                 async move {
                     #held
                     if false {
                         return #private::absent::<#output>();
                     }
-                    let output = 'body: #body;
-                    output
+                    match () {
+                        () => #body
+                    }
                 },
                 #classify,
                 #reject,
@@ -110,21 +111,32 @@ impl Plan {
     /// becomes
     /// ```text
     /// fn find(id: u32) -> impl Future<Output = Result<Row, Lost>> {
-    ///     ::resilience::__private::limit_made(PhantomData::<fn() -> Result<Row, Lost>>, resolved, || { body }, …)
+    ///     ::resilience::__private::limit_made(output::<Result<Row, Lost>>(), resolved, || { body }, …)
     /// }
     /// ```
     fn future(&self) -> TokenStream {
+        self.made(&parse_quote!(_))
+    }
+
+    fn made(&self, future: &Type) -> TokenStream {
         let Self { output, .. } = self;
         let (private, resolved, body) = (self.private(), self.resolved(), self.body());
         let (classify, reject) = (self.classify(), self.reject());
         quote_spanned! {Span::mixed_site()=>
-            #private::limit_made(#private::PhantomData::<fn() -> #output>, #resolved, || #body, #classify, #reject)
+            #private::limit_made::<_, #future, _, _>(
+                #private::output::<#output>(),
+                #resolved,
+                || #body,
+                #classify,
+                #reject,
+            )
         }
     }
 
-    /// As [`future`](Self::future), in a box again.
-    fn boxed(&self) -> TokenStream {
-        let (private, future) = (self.private(), self.future());
+    /// As [`future`](Self::future), in a box again. The body's boxes may hold futures of several types.
+    fn boxed(&self, future: &Type) -> TokenStream {
+        let private = self.private();
+        let future = self.made(future);
         quote_spanned!(Span::mixed_site()=> #private::Box::pin(#future))
     }
 
@@ -144,7 +156,7 @@ impl Plan {
         let (classify, reject) = (self.classify(), self.reject());
         let future = block.stream();
         let limited = quote_spanned! {Span::mixed_site()=>
-            #private::limit_async(#private::PhantomData::<fn() -> #output>, resolved, #future, #classify, #reject)
+            #private::limit_async(#private::output::<#output>(), resolved, #future, #classify, #reject)
         };
         let mut parentheses = Group::new(block.delimiter(), limited);
         parentheses.set_span(block.span());

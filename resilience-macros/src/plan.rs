@@ -25,8 +25,8 @@ pub(crate) enum Shape {
     Async,
     /// The future that the body makes is the call.
     Future,
-    /// The boxed future that the body makes is the call.
-    Boxed,
+    /// The boxed future of this type that the body makes is the call.
+    Boxed(Type),
     /// The body makes the future by a literal `Box::pin(async …)`, as `async_trait` writes it: the call is that block,
     /// so that one allocation remains one.
     BoxedBlock(BoxedBlock),
@@ -56,31 +56,34 @@ impl Plan {
             Output::Direct(ty) if function.sig.asyncness.is_some() => (Shape::Async, ty),
             Output::Direct(ty) => (Shape::Sync, ty),
             Output::Future(ty) => (Shape::Future, ty),
-            Output::Boxed(ty) => (boxed(&function.body.group), ty),
+            Output::Boxed { future, output } => match boxed_block(&function.body.group) {
+                Some(block) => (Shape::BoxedBlock(block), output),
+                None => (Shape::Boxed(future), output),
+            },
         };
         Some(Self { args, function, shape, output: signature::erase(output) })
     }
 }
 
 /// Looks for `Box::pin(async …)` at the body's end.
-fn boxed(body: &Group) -> Shape {
+fn boxed_block(body: &Group) -> Option<BoxedBlock> {
     let mut before: Vec<TokenTree> = body.stream().into_iter().collect();
-    let Some(TokenTree::Group(block)) = before.pop() else { return Shape::Boxed };
+    let TokenTree::Group(block) = before.pop()? else { return None };
     if block.delimiter() != Delimiter::Parenthesis || !is_async_block(&block) {
-        return Shape::Boxed;
+        return None;
     }
     let mut rest = before.as_slice();
     for segment in ["pin", "Box"] {
-        let [start @ .., TokenTree::Ident(ident)] = rest else { return Shape::Boxed };
+        let [start @ .., TokenTree::Ident(ident)] = rest else { return None };
         if ident != segment {
-            return Shape::Boxed;
+            return None;
         }
         rest = without_colons(start).unwrap_or(start);
     }
     // The rest of `::std::boxed::Box`.
     while let [start @ .., TokenTree::Ident(ident)] = rest {
         if ident == "return" {
-            return Shape::Boxed;
+            return None;
         }
         rest = without_colons(start).unwrap_or(start);
     }
@@ -92,9 +95,9 @@ fn boxed(body: &Group) -> Shape {
         _ => false,
     };
     if !statements || has_way_out(rest.iter().cloned()) {
-        return Shape::Boxed;
+        return None;
     }
-    Shape::BoxedBlock(BoxedBlock { before: before.into_iter().collect(), block })
+    Some(BoxedBlock { before: before.into_iter().collect(), block })
 }
 
 fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {

@@ -15,7 +15,7 @@ pub(crate) enum Output {
     /// From the `impl Future` that it returns.
     Future(Type),
     /// From the boxed future that it returns.
-    Boxed(Type),
+    Boxed { future: Type, output: Type },
 }
 
 impl Output {
@@ -35,7 +35,7 @@ impl Output {
                 None => Self::Direct(ty.clone()),
             },
             Type::Path(path) if is_boxed_future(path) => {
-                Self::Boxed(parse_quote!(<#ty as ::core::future::Future>::Output))
+                Self::Boxed { future: ty.clone(), output: parse_quote!(<#ty as ::core::future::Future>::Output) }
             }
             _ => Self::Direct(ty.clone()),
         }

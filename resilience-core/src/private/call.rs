@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -93,6 +94,10 @@ pin_project! {
         hooks: Option<(C, J)>,
     }
 }
+
+// As safe to unwind through as what it holds: a panic of the inner future leaves no permit and no half-done state here.
+impl<F: UnwindSafe, C: UnwindSafe, J: UnwindSafe> UnwindSafe for Limited<F, C, J> {}
+impl<F: RefUnwindSafe, C: RefUnwindSafe, J: RefUnwindSafe> RefUnwindSafe for Limited<F, C, J> {}
 
 enum State {
     Unpolled {

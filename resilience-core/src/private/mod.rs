@@ -5,10 +5,9 @@ mod output;
 pub mod probe;
 
 pub use std::boxed::Box;
-pub use std::marker::PhantomData;
 
 pub use call::{Limited, limit_async, limit_made, limit_sync};
-pub use output::{Rejection, ResultLike, absent, drop_if, drop_on, reject};
+pub use output::{Rejection, ResultLike, absent, drop_if, drop_on, output, reject};
 
 pub use crate::error::Error;
 pub use crate::outcome::Outcome;

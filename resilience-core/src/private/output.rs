@@ -1,5 +1,7 @@
 //! What the attribute's options ask of an output: `drop_on`, `drop_if`, and the output of a rejected call.
 
+use std::marker::PhantomData;
+
 use crate::error::Error;
 use crate::outcome::Outcome;
 
@@ -23,6 +25,12 @@ pub fn drop_if<R>(output: &R, is_overload: impl FnOnce(&R) -> bool, rest: impl F
 #[cold]
 pub fn reject<R: Rejection>(error: Error) -> R {
     R::rejected(error)
+}
+
+/// Names the type of a call's output. A fn, since lifetimes may be left out in its type argument but not in that of
+/// `PhantomData::<fn() -> R>`.
+pub const fn output<R>() -> PhantomData<fn() -> R> {
+    PhantomData
 }
 
 /// Stands for an output in code that never runs, to tell the compiler the output's type before it sees the body.
