@@ -13,7 +13,7 @@
 //! Binding anew stores an argument once more in the future, which is why it is not done to all of them.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, FnArg, Ident, Pat, PatIdent, ReceiverKind, Signature, Token, Type};
 
@@ -33,8 +33,13 @@ struct Arguments<'a> {
 
 /// Changes the signature where need be, and returns the statements that go before the body.
 pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStream) -> TokenStream {
-    let mut arguments =
-        Arguments { body, registry, captured: Vec::new(), rebound: Vec::new(), rebinding: false };
+    let mut arguments = Arguments {
+        body,
+        registry,
+        captured: Vec::new(),
+        rebound: Vec::new(),
+        rebinding: false,
+    };
     for (index, input) in sig.inputs.iter_mut().enumerate() {
         match input {
             FnArg::Receiver(receiver) => {
@@ -45,7 +50,7 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
                 };
                 if owned && mentions(body, "self") {
                     let token = receiver.self_token;
-                    arguments.capture(&receiver.attrs, quote_spanned!(Span::mixed_site()=> #token));
+                    arguments.capture(&receiver.attrs, &token.to_token_stream());
                 }
             }
             FnArg::Typed(typed) => {
@@ -54,7 +59,11 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
             }
         }
     }
-    let Arguments { mut captured, rebound, .. } = arguments;
+    let Arguments {
+        mut captured,
+        rebound,
+        ..
+    } = arguments;
     if captured.len() < 2 {
         // There is no order among one.
         captured.clear();
@@ -83,7 +92,10 @@ impl Arguments<'_> {
                 self.binding(attrs, binding, plain, true);
             }
             _ => {
-                let mut bindings = Bindings { arguments: self, attrs };
+                let mut bindings = Bindings {
+                    arguments: self,
+                    attrs,
+                };
                 bindings.visit_pat_mut(pat);
             }
         }
@@ -93,6 +105,7 @@ impl Arguments<'_> {
         self.rebinding || !self.captured.is_empty()
     }
 
+    /// `attrs` are the argument's: what it may not be there for, and which lints are to be quiet about it.
     /// `whole` if the binding is all of the argument's pattern, so that nobody sees it under another name.
     fn binding(&mut self, attrs: &[Attribute], binding: &mut PatIdent, plain: bool, whole: bool) {
         let ident = binding.ident.clone();
@@ -102,33 +115,42 @@ impl Arguments<'_> {
                 let mutability = binding.mutability.take();
                 self.rebind(attrs, mutability, &ident, &ident, plain);
             } else if !plain {
-                self.capture(attrs, quote_spanned!(Span::mixed_site()=> #ident));
+                self.capture(attrs, &ident.to_token_stream());
             }
         } else if whole && !plain && self.holds_any() && !mentions(self.registry, &name) {
-            // Of the same name for whoever reads the signature, but no use of the user's variable, which may be unused
-            // or begin with `_`: that is for the lints to say.
-            binding.ident.set_span(Span::mixed_site().located_at(ident.span()));
+            // Of the same name for whoever reads the signature, but no use of the user's variable. That is left unused, for
+            // the compiler to warn about, unless its name says that it is meant to be: then it is not there at all.
+            binding
+                .ident
+                .set_span(Span::mixed_site().located_at(ident.span()));
             let outer = binding.ident.clone();
+            let inner = if name.starts_with('_') {
+                outer.clone()
+            } else {
+                ident
+            };
             let mutability = binding.mutability.take();
-            self.rebind(attrs, mutability, &ident, &outer, plain);
+            self.rebind(attrs, mutability, &inner, &outer, plain);
         }
     }
 
-    fn capture(&mut self, attrs: &[Attribute], variable: TokenStream) {
-        let cfg = cfgs(attrs);
-        self.captured.push(quote_spanned!(Span::mixed_site()=> #(#cfg)* let _ = &#variable;));
+    fn capture(&mut self, attrs: &[Attribute], variable: &TokenStream) {
+        self.captured
+            .push(quote_spanned!(Span::mixed_site()=> #(#attrs)* let _ = &#variable;));
     }
 
-    fn rebind(&mut self, attrs: &[Attribute], mutability: Option<Token![mut]>, inner: &Ident, outer: &Ident, plain: bool) {
-        let cfg = cfgs(attrs);
+    fn rebind(
+        &mut self,
+        attrs: &[Attribute],
+        mutability: Option<Token![mut]>,
+        inner: &Ident,
+        outer: &Ident,
+        plain: bool,
+    ) {
         self.rebinding |= !plain;
-        self.rebound.push(quote_spanned!(Span::mixed_site()=> #(#cfg)* let #mutability #inner = #outer;));
+        self.rebound
+            .push(quote_spanned!(Span::mixed_site()=> #(#attrs)* let #mutability #inner = #outer;));
     }
-}
-
-/// An argument that is configured away is not there to be held.
-fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
 
 /// Holds each binding of a pattern. What the pattern leaves in the argument stays outside.
@@ -140,7 +162,10 @@ struct Bindings<'a, 'b> {
 impl VisitMut for Bindings<'_, '_> {
     fn visit_pat_ident_mut(&mut self, binding: &mut PatIdent) {
         // An identifier may be a constant or a unit struct as well; variables are lower case by a lint of the compiler.
-        let variable = binding.ident.to_string().starts_with(|c: char| c.is_lowercase() || c == '_');
+        let variable = binding
+            .ident
+            .to_string()
+            .starts_with(|c: char| c.is_lowercase() || c == '_');
         if binding.by_ref.is_none() && variable {
             self.arguments.binding(self.attrs, binding, false, false);
         }

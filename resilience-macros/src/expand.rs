@@ -168,13 +168,12 @@ impl Plan {
 
     /// `::resilience::__private`.
     fn private(&self) -> TokenStream {
-        match &self.args.krate {
-            Some(path) => quote_spanned!(Span::mixed_site()=> #path::__private),
-            None => quote_spanned!(Span::mixed_site()=> ::resilience::__private),
-        }
+        let given = self.args.krate.as_ref().map(ToTokens::to_token_stream);
+        let krate = given.unwrap_or_else(|| quote_spanned!(Span::mixed_site()=> ::resilience));
+        quote_spanned!(Span::mixed_site()=> #krate::__private)
     }
 
-    /// The body's braces as they came, but not as if the user had put them there, into an expression.
+    /// The body as it came.
     fn body(&self) -> Group {
         self.function.body.group.clone()
     }
@@ -189,7 +188,10 @@ impl Plan {
     fn resolved(&self) -> TokenStream {
         let (private, args) = (self.private(), &self.args);
         let (constructor, name) = match &args.name {
-            Some(name) => (quote_spanned!(Span::mixed_site()=> named), name.to_token_stream()),
+            Some(name) => (
+                quote_spanned!(Span::mixed_site()=> named),
+                name.to_token_stream(),
+            ),
             // The core knows these names and cuts `::SITE::here` off the path.
             None => (
                 quote_spanned!(Span::mixed_site()=> unnamed),
@@ -226,13 +228,34 @@ impl Plan {
             value.map(|value| quote_spanned!(Span::mixed_site()=> .#method(#value)))
         };
         [
-            set("config", args.config.as_ref().map(ToTokens::to_token_stream)),
-            set("algorithm", args.algorithm.as_ref().map(ToTokens::to_token_stream)),
-            set("initial_limit", args.initial_limit.as_ref().map(ToTokens::to_token_stream)),
-            set("min_limit", args.min_limit.as_ref().map(ToTokens::to_token_stream)),
-            set("max_limit", args.max_limit.as_ref().map(ToTokens::to_token_stream)),
-            set("window_nanos", args.window.as_ref().map(ToTokens::to_token_stream)),
-            set("enabled", args.enabled.as_ref().map(ToTokens::to_token_stream)),
+            set(
+                "config",
+                args.config.as_ref().map(ToTokens::to_token_stream),
+            ),
+            set(
+                "algorithm",
+                args.algorithm.as_ref().map(ToTokens::to_token_stream),
+            ),
+            set(
+                "initial_limit",
+                args.initial_limit.as_ref().map(ToTokens::to_token_stream),
+            ),
+            set(
+                "min_limit",
+                args.min_limit.as_ref().map(ToTokens::to_token_stream),
+            ),
+            set(
+                "max_limit",
+                args.max_limit.as_ref().map(ToTokens::to_token_stream),
+            ),
+            set(
+                "window_nanos",
+                args.window.as_ref().map(ToTokens::to_token_stream),
+            ),
+            set(
+                "enabled",
+                args.enabled.as_ref().map(ToTokens::to_token_stream),
+            ),
         ]
         .into_iter()
         .flatten()
@@ -244,13 +267,22 @@ impl Plan {
         let (private, args) = (self.private(), &self.args);
         let span = self.output_span();
         let rest = match &args.drop_on {
-            Some(patterns) if patterns.is_empty() => quote_spanned!(span=> #private::drop_on(output, |_| false)),
+            Some(patterns) if patterns.is_empty() => {
+                quote_spanned!(span=> #private::drop_on(output, |_| false))
+            }
             // One `matches!` each, since every pattern may have variables of its own.
             Some(patterns) => quote_spanned! {span=>
                 #private::drop_on(output, |error| #(::core::matches!(error, #patterns))||*)
             },
             None => {
-                let method = Ident::new(if args.drop_if.is_some() { "classify_rest" } else { "classify" }, span);
+                let method = Ident::new(
+                    if args.drop_if.is_some() {
+                        "classify_rest"
+                    } else {
+                        "classify"
+                    },
+                    span,
+                );
                 quote_spanned! {span=>
                     {
                         use #private::probe::{ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _};
@@ -259,20 +291,21 @@ impl Plan {
                 }
             }
         };
-        match &args.drop_if {
-            Some(path) => quote_spanned!(span=> |output| #private::drop_if(output, #path, |output| #rest)),
-            None => quote_spanned!(span=> |output| #rest),
-        }
+        let judged = match &args.drop_if {
+            Some(path) => quote_spanned!(span=> #private::drop_if(output, #path, |output| #rest)),
+            None => rest,
+        };
+        quote_spanned!(span=> |output| #judged)
     }
 
     /// What a rejected call returns.
     fn reject(&self) -> TokenStream {
         let (private, output) = (self.private(), &self.output);
-        match &self.args.rejected {
-            // Bare, so that the compiler points at a path of the wrong type.
-            Some(path) => path.to_token_stream(),
-            None => quote_spanned!(self.output_span()=> |error| #private::reject::<#output>(error)),
-        }
+        // Bare, so that the compiler points at a path of the wrong type.
+        let given = self.args.rejected.as_ref().map(ToTokens::to_token_stream);
+        let default =
+            || quote_spanned!(self.output_span()=> |error| #private::reject::<#output>(error));
+        given.unwrap_or_else(default)
     }
 
     /// Where the compiler is to point for what is wrong with the output.

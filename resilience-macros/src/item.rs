@@ -2,8 +2,8 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::parse::{Parse, ParseStream};
 use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, ReturnType, Signature, Token, Type, Visibility, token};
 
 use crate::diagnostic::{Code, error};
@@ -40,13 +40,22 @@ impl Parse for Function {
                 "`{}` has no body to limit; put the attribute on the fn or method that makes the call",
                 sig.ident
             );
-            return Err(error(Code::CannotBeLimited, input.parse::<Token![;]>()?, message));
+            return Err(error(
+                Code::CannotBeLimited,
+                input.parse::<Token![;]>()?,
+                message,
+            ));
         }
         if !input.peek(token::Brace) {
             return Err(input.error("a fn's body is wanted here"));
         }
         let body = Body::new(braces(input.parse()?)?);
-        Ok(Self { attrs, vis, sig, body })
+        Ok(Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        })
     }
 }
 
@@ -57,7 +66,9 @@ impl Body {
         let is = |token: &TokenTree, wanted: char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted);
         loop {
             let mut ahead = rest.clone();
-            let (Some(pound), Some(bang), Some(TokenTree::Group(attr))) = (ahead.next(), ahead.next(), ahead.next()) else {
+            let (Some(pound), Some(bang), Some(TokenTree::Group(attr))) =
+                (ahead.next(), ahead.next(), ahead.next())
+            else {
                 break;
             };
             if !is(&pound, '#') || !is(&bang, '!') || attr.delimiter() != Delimiter::Bracket {
@@ -66,12 +77,23 @@ impl Body {
             inner_attrs.extend([pound, bang, TokenTree::Group(attr)]);
             rest = ahead;
         }
+        let groups = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::None);
         if inner_attrs.is_empty() {
             return Self { inner_attrs, group };
         }
-        let mut without = Group::new(Delimiter::Brace, rest.collect());
+        let without: Vec<TokenTree> = rest.collect();
+        let content = if without.iter().any(groups) {
+            // Put together again it would lose these groups. A block may have inner attributes where a statement stands.
+            TokenStream::from(TokenTree::Group(group.clone()))
+        } else {
+            without.into_iter().collect()
+        };
+        let mut without = Group::new(Delimiter::Brace, content);
         without.set_span(group.span());
-        Self { inner_attrs, group: without }
+        Self {
+            inner_attrs,
+            group: without,
+        }
     }
 }
 
@@ -94,14 +116,16 @@ fn braces(token: TokenTree) -> syn::Result<Group> {
 fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
     let ahead = input.fork();
     // `unsafe impl`, `const NAME`, `extern "C" {` and the like: the keyword that counts stands behind the qualifiers.
-    while ahead.peek(Token![const]) || ahead.peek(Token![async]) || ahead.peek(Token![unsafe]) || ahead.peek(Token![extern])
-    {
+    while is_qualifier(&ahead) {
         let qualifier = ahead.parse::<TokenTree>()?;
         if ahead.peek(syn::LitStr) {
             ahead.parse::<syn::LitStr>()?;
         }
         if ahead.peek(token::Brace) {
             return Err(refused(&qualifier, "a block of foreign items"));
+        }
+        if qualifier.to_string() == "const" && !ahead.peek(Token![fn]) && !is_qualifier(&ahead) {
+            return Err(refused(&qualifier, "a constant"));
         }
     }
     if ahead.peek(Token![fn]) || !ahead.peek(Ident::peek_any) {
@@ -125,12 +149,23 @@ fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
     Err(refused(&keyword, what))
 }
 
+fn is_qualifier(input: ParseStream<'_>) -> bool {
+    input.peek(Token![const])
+        || input.peek(Token![async])
+        || input.peek(Token![unsafe])
+        || input.peek(Token![extern])
+}
+
 fn refused(keyword: &TokenTree, what: &str) -> syn::Error {
     let message = match what {
         "an impl block" | "a trait" => {
-            format!("{what} as a whole cannot be limited; put `#[adaptive_limit]` on the methods that make calls")
+            format!(
+                "{what} as a whole cannot be limited; put `#[adaptive_limit]` on the methods that make calls"
+            )
         }
-        _ => format!("{what} cannot be limited; `#[adaptive_limit]` goes on a fn or method with a body"),
+        _ => format!(
+            "{what} cannot be limited; `#[adaptive_limit]` goes on a fn or method with a body"
+        ),
     };
     error(Code::CannotBeLimited, keyword, message)
 }
@@ -143,7 +178,8 @@ fn refuse_signature(sig: &Signature) -> syn::Result<()> {
     if let ReturnType::Type(_, ty) = &sig.output
         && matches!(**ty, Type::Never(_))
     {
-        let message = "a fn that never returns cannot be limited; its call would hold a slot for ever";
+        let message =
+            "a fn that never returns cannot be limited; its call would hold a slot for ever";
         return Err(error(Code::CannotBeLimited, ty, message));
     }
     Ok(())
@@ -151,7 +187,12 @@ fn refuse_signature(sig: &Signature) -> syn::Result<()> {
 
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, vis, sig, body } = self;
+        let Self {
+            attrs,
+            vis,
+            sig,
+            body,
+        } = self;
         let group = &body.group;
         tokens.extend(quote!(#(#attrs)* #vis #sig #group));
     }

@@ -16,11 +16,141 @@ use quote::quote;
 use crate::diagnostic::Diagnostics;
 use crate::plan::Plan;
 
-/// DOCS
+/// Limits the calls in flight of a fn, at a limit that it finds by itself.
+///
+/// A call takes a slot before the body runs and gives it back when the body ends, by whatever way: return, `?`, panic or a
+/// dropped future. A call that finds no slot is rejected at once and its body does not run. How many slots there are follows
+/// from the calls' latency and from what they say about overload.
+///
+/// Put it on the fn that makes the call to a dependency: sync or `async`, free or a method, of a trait or not, generic or
+/// not. Taking it off changes nothing but the limiting.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::adaptive_limit;
+///
+/// #[derive(Debug)]
+/// enum SearchError {
+///     Limited(resilience::Error),
+///     Status(u16),
+/// }
+///
+/// impl From<resilience::Error> for SearchError {
+///     fn from(error: resilience::Error) -> Self {
+///         Self::Limited(error)
+///     }
+/// }
+///
+/// #[adaptive_limit(name = "search", max_limit = 100, drop_on = [SearchError::Status(429 | 503)])]
+/// fn search(query: &str) -> Result<usize, SearchError> {
+///     if query.is_empty() {
+///         return Err(SearchError::Status(400));
+///     }
+///     Ok(query.len())
+/// }
+///
+/// assert_eq!(search("rust").unwrap(), 4);
+///
+/// let limit = resilience::registry::Registry::global().adaptive_limit("search").unwrap();
+/// assert_eq!(limit.snapshot().counters.succeeded, 1);
+/// ```
+///
+/// The slot of an `async fn` is taken when it is first polled and free when it is ready:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// #[adaptive_limit(name = "orders", initial_limit = 10, window = "500ms")]
+/// async fn order(id: u64) -> Result<String, resilience::Error> {
+///     Ok(format!("order {id}"))
+/// }
+/// # drop(order(1));
+/// ```
+///
+/// # Arguments
+///
+/// All are optional, in any order.
+///
+/// | Argument | Value | What it does |
+/// |---|---|---|
+/// | `name` | string | The limit's id. All fns that give the same name share one limit, and must give the same settings. Without it the fn has a limit of its own, whose id is the fn's path; a generic fn has one for all its instances. |
+/// | `config` | string | Puts a named configuration of the registry under these settings. |
+/// | `algorithm` | `"gradient2"`, `"aimd"` or `"vegas"` | How the limit is found. Case, `-` and `_` make no difference. One of your own is chosen in configuration. |
+/// | `initial_limit` | calls, 1 to 1,000,000 | The limit before anything has been measured. |
+/// | `min_limit`, `max_limit` | calls, 1 to 1,000,000 | What the limit never leaves. As `initial_limit`, an integer or a `u32` constant. |
+/// | `window` | duration, `"1ms"` to `"1h"` | The least time between two changes of the limit: a number, which may have decimal places, and `ns`, `us`, `ms`, `s`, `m` or `h`. |
+/// | `enabled` | `true` or `false` | Whether calls are limited and measured at all. |
+/// | `drop_on` | `[pattern, ..]` | The errors that mean overload: patterns, matched on a reference to the error. |
+/// | `drop_if` | path of a `fn(&Output) -> bool` | Whether an output means overload. Asked before `drop_on` or the default. |
+/// | `rejected` | path of a `fn(Error) -> Output` | What a rejected call returns. |
+/// | `registry` | expression, a `Registry` | Where the limit lives, in place of the process-wide registry. May name the fn's arguments: `registry = self.registry`. |
+/// | `crate` | path | Where this library is, if not at `::resilience`. |
+///
+/// Literals are checked at compile time, all at once.
+///
+/// # Rejected calls
+///
+/// A fn that returns a `Result` needs an error type that implements `From<resilience::Error>`, as `Box<dyn Error>`,
+/// `anyhow::Error` and `eyre::Report` do. Any other output is made by `rejected`:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// #[adaptive_limit(rejected = from_cache)]
+/// fn price(article: u32) -> Option<u32> {
+///     Some(article * 100)
+/// }
+///
+/// fn from_cache(_: resilience::Error) -> Option<u32> {
+///     None
+/// }
+/// # assert_eq!(price(1), Some(100));
+/// ```
+///
+/// # What is overload
+///
+/// An output that is no `Result`, and an `Ok`, is a success: its latency is a sample. An `Err` that means overload asks for a
+/// lower limit; any other `Err` is no sample. Unless `drop_on` says otherwise, an `Err` means overload if the error or
+/// anything in its source chain is a time-out or a full bulkhead of this library or `tokio`'s `Elapsed`.
+///
+/// `drop_on = []` says that no error means overload. `drop_if` is for overload that is told in a success:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// struct Response {
+///     status: u16,
+/// }
+///
+/// fn is_overload(output: &Result<Response, resilience::Error>) -> bool {
+///     matches!(output, Ok(Response { status: 429 | 503 }))
+/// }
+///
+/// #[adaptive_limit(name = "partner", drop_if = is_overload)]
+/// fn ask() -> Result<Response, resilience::Error> {
+///     Ok(Response { status: 503 })
+/// }
+/// # assert_eq!(ask().unwrap().status, 503);
+/// # let limit = resilience::registry::Registry::global().adaptive_limit("partner").unwrap();
+/// # assert_eq!(limit.snapshot().counters.dropped, 1);
+/// ```
+///
+/// # Fns that return a future
+///
+/// Of a fn that returns `impl Future<Output = ..>`, `Pin<Box<dyn Future<Output = ..>>>`, `BoxFuture` or `LocalBoxFuture`
+/// the future is limited; what the fn does to make it is not. Under another name a boxed future is an output like any
+/// other, which needs `rejected`, and only its making is limited.
+///
+/// With `#[async_trait]` on the `impl` or `trait`, put this attribute on the method.
+///
+/// # What it cannot do
+///
+/// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole `impl` blocks and traits.
+/// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
+/// - A fn that calls itself takes a slot for each level.
+/// - Of `mut self` in an `async fn`, the lifetimes stay what they are: it cannot be set to what borrows from the body.
 #[proc_macro_attribute]
 pub fn adaptive_limit(args: TokenStream, item: TokenStream) -> TokenStream {
-    let plain = proc_macro2::TokenStream::from(item);
-    let (given, args) = (plain.clone(), args.into());
+    let untouched = proc_macro2::TokenStream::from(item);
+    let (given, args) = (untouched.clone(), args.into());
     // A panic here is a bug, but one that need not take the user's fn away.
     let expansion = catch_unwind(AssertUnwindSafe(|| {
         let mut diagnostics = Diagnostics::default();
@@ -32,9 +162,9 @@ pub fn adaptive_limit(args: TokenStream, item: TokenStream) -> TokenStream {
     }));
     match expansion {
         Ok(Ok(limited)) => limited,
-        Ok(Err(errors)) => quote!(#plain #errors),
+        Ok(Err(errors)) => quote!(#untouched #errors),
         Err(_) => quote! {
-            #plain
+            #untouched
             ::core::compile_error! { "`#[adaptive_limit]` failed on this fn; please report it as a bug of `resilience`" }
         },
     }

@@ -1,7 +1,7 @@
 //! What will be emitted. All that can be wrong has been found when there is a plan; nothing fails behind it.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use syn::Type;
+use syn::{Type, parse_quote};
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
@@ -42,7 +42,11 @@ pub(crate) struct BoxedBlock {
 
 impl Plan {
     /// Reads attribute and item. There is a plan if nothing was found wrong.
-    pub(crate) fn new(args: TokenStream, item: TokenStream, diagnostics: &mut Diagnostics) -> Option<Self> {
+    pub(crate) fn new(
+        args: TokenStream,
+        item: TokenStream,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
         let args = Args::parse(args, diagnostics);
         let mut function = match syn::parse2::<Function>(item) {
             Ok(function) => function,
@@ -56,25 +60,37 @@ impl Plan {
             Output::Direct(ty) if function.sig.asyncness.is_some() => (Shape::Async, ty),
             Output::Direct(ty) => (Shape::Sync, ty),
             Output::Future(ty) => (Shape::Future, ty),
-            Output::Boxed { future, output } => match boxed_block(&function.body.group) {
-                Some(block) => (Shape::BoxedBlock(block), output),
-                None => (Shape::Boxed(future), output),
-            },
+            Output::Boxed(future) => {
+                let output = parse_quote!(<#future as ::core::future::Future>::Output);
+                match boxed_block(&function.body.group) {
+                    Some(block) => (Shape::BoxedBlock(block), output),
+                    None => (Shape::Boxed(future), output),
+                }
+            }
         };
-        Some(Self { args, function, shape, output: signature::erase(output) })
+        Some(Self {
+            args,
+            function,
+            shape,
+            output: signature::erase(output),
+        })
     }
 }
 
 /// Looks for `Box::pin(async …)` at the body's end.
 fn boxed_block(body: &Group) -> Option<BoxedBlock> {
     let mut before: Vec<TokenTree> = body.stream().into_iter().collect();
-    let TokenTree::Group(block) = before.pop()? else { return None };
+    let TokenTree::Group(block) = before.pop()? else {
+        return None;
+    };
     if block.delimiter() != Delimiter::Parenthesis || !is_async_block(&block) {
         return None;
     }
     let mut rest = before.as_slice();
     for segment in ["pin", "Box"] {
-        let [start @ .., TokenTree::Ident(ident)] = rest else { return None };
+        let [start @ .., TokenTree::Ident(ident)] = rest else {
+            return None;
+        };
         if ident != segment {
             return None;
         }
@@ -97,29 +113,34 @@ fn boxed_block(body: &Group) -> Option<BoxedBlock> {
     if !statements || has_way_out(rest.iter().cloned()) {
         return None;
     }
-    Some(BoxedBlock { before: before.into_iter().collect(), block })
+    Some(BoxedBlock {
+        before: before.into_iter().collect(),
+        block,
+    })
 }
 
 fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     match tokens {
-        [start @ .., TokenTree::Punct(first), TokenTree::Punct(second)]
-            if first.as_char() == ':' && second.as_char() == ':' =>
-        {
-            Some(start)
-        }
+        [
+            start @ ..,
+            TokenTree::Punct(first),
+            TokenTree::Punct(second),
+        ] if first.as_char() == ':' && second.as_char() == ':' => Some(start),
         _ => None,
     }
 }
 
 fn is_async_block(parentheses: &Group) -> bool {
     let tokens: Vec<TokenTree> = parentheses.stream().into_iter().take(4).collect();
-    let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+    let is =
+        |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
     let (first, last) = match tokens.as_slice() {
         [first, last] => (first, last),
         [first, second, last] if is(second, "move") => (first, last),
         _ => return false,
     };
-    is(first, "async") && matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+    is(first, "async")
+        && matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
 fn has_way_out(tokens: impl IntoIterator<Item = TokenTree>) -> bool {

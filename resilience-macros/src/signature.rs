@@ -4,8 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    AngleBracketedGenericArguments, GenericArgument, PathArguments, ReturnType, Signature, Type, TypeParamBound,
-    parse_quote,
+    AngleBracketedGenericArguments, GenericArgument, PathArguments, ReturnType, Signature, Type,
+    TypeParamBound, parse_quote,
 };
 
 /// How the fn's output comes.
@@ -14,8 +14,8 @@ pub(crate) enum Output {
     Direct(Type),
     /// From the `impl Future` that it returns.
     Future(Type),
-    /// From the boxed future that it returns.
-    Boxed { future: Type, output: Type },
+    /// From the boxed future of this type that it returns.
+    Boxed(Type),
 }
 
 impl Output {
@@ -23,7 +23,8 @@ impl Output {
     /// an ordinary output, which asks for `rejected = path` and so does not go unnoticed.
     pub(crate) fn of(sig: &Signature) -> Self {
         let ReturnType::Type(_, ty) = &sig.output else {
-            return Self::Direct(parse_quote!(()));
+            // Of the fn's span, which an error about it then points at.
+            return Self::Direct(syn::parse_quote_spanned!(sig.ident.span()=> ()));
         };
         let ty = &**ty;
         if sig.asyncness.is_some() {
@@ -34,9 +35,7 @@ impl Output {
                 Some(output) => Self::Future(output),
                 None => Self::Direct(ty.clone()),
             },
-            Type::Path(path) if is_boxed_future(path) => {
-                Self::Boxed { future: ty.clone(), output: parse_quote!(<#ty as ::core::future::Future>::Output) }
-            }
+            Type::Path(path) if is_boxed_future(path) => Self::Boxed(ty.clone()),
             _ => Self::Direct(ty.clone()),
         }
     }
@@ -52,9 +51,13 @@ fn ungrouped(ty: &Type) -> &Type {
 
 /// Returns `T` of the bound `Future<Output = T>`.
 fn future_output(bound: &TypeParamBound) -> Option<Type> {
-    let TypeParamBound::Trait(bound) = bound else { return None };
+    let TypeParamBound::Trait(bound) = bound else {
+        return None;
+    };
     let last = bound.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
     if last.ident != "Future" {
         return None;
     }
@@ -66,7 +69,9 @@ fn future_output(bound: &TypeParamBound) -> Option<Type> {
 
 /// Whether this is `Pin<Box<dyn Future>>` or one of the aliases of `futures`.
 fn is_boxed_future(path: &syn::TypePath) -> bool {
-    let Some(last) = path.path.segments.last() else { return false };
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
     match last.ident.to_string().as_str() {
         "BoxFuture" | "LocalBoxFuture" => !last.arguments.is_none(),
         "Pin" => match only_type(&last.arguments) {
@@ -82,7 +87,10 @@ fn is_boxed_future(path: &syn::TypePath) -> bool {
 }
 
 fn only_type(arguments: &PathArguments) -> Option<&Type> {
-    let PathArguments::AngleBracketed(AngleBracketedGenericArguments { args, .. }) = arguments else { return None };
+    let PathArguments::AngleBracketed(AngleBracketedGenericArguments { args, .. }) = arguments
+    else {
+        return None;
+    };
     match args.first() {
         Some(GenericArgument::Type(ty)) if args.len() == 1 => Some(ungrouped(ty)),
         _ => None,
@@ -119,7 +127,11 @@ pub(crate) fn parenthesize(sig: &mut Signature) {
                     Type::ImplTrait(imp) => imp.bounds.len() > 1,
                     _ => false,
                 };
-                *ty = if sum { parse_quote!((#inner)) } else { (**inner).clone() };
+                *ty = if sum {
+                    parse_quote!((#inner))
+                } else {
+                    (**inner).clone()
+                };
             }
         }
     }
@@ -141,14 +153,34 @@ fn first_span(tokens: TokenStream) -> Option<Span> {
 /// Whether values of the type surely have nothing to drop, so that nobody sees when they are dropped.
 pub(crate) fn drops_nothing(ty: &Type) -> bool {
     const PLAIN: [&str; 17] = [
-        "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128",
-        "usize", "PhantomData",
+        "bool",
+        "char",
+        "f32",
+        "f64",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "i128",
+        "isize",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "u128",
+        "usize",
+        "PhantomData",
     ];
     match ungrouped(ty) {
         Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
         Type::Array(array) => drops_nothing(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().all(drops_nothing),
-        Type::Path(path) => path.path.segments.len() == 1 && PLAIN.iter().any(|plain| path.path.segments[0].ident == plain),
+        Type::Path(path) => {
+            path.path.segments.len() == 1
+                && PLAIN
+                    .iter()
+                    .any(|plain| path.path.segments[0].ident == plain)
+        }
         _ => false,
     }
 }

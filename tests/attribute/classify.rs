@@ -108,13 +108,22 @@ fn overload_is_found_in_the_source_chain() {
     assert_eq!(counted(|| concrete(Err(Fail::Status(503)))), IGNORED);
     assert_eq!(counted(|| dynamic(Err(Box::new(timed_out())))), DROP);
     assert_eq!(counted(|| dynamic(Err("no".into()))), IGNORED);
-    assert_eq!(counted(|| dynamic_sync(Err(Box::new(Fail::Limited(timed_out()))))), DROP);
+    assert_eq!(
+        counted(|| dynamic_sync(Err(Box::new(Fail::Limited(timed_out()))))),
+        DROP
+    );
     assert_eq!(counted(|| dynamic_sync(Err("no".into()))), IGNORED);
-    assert_eq!(counted(|| anyhow(Err(anyhow::Error::new(timed_out()).context("asked")))), DROP);
+    assert_eq!(
+        counted(|| anyhow(Err(anyhow::Error::new(timed_out()).context("asked")))),
+        DROP
+    );
     assert_eq!(counted(|| anyhow(Err(anyhow::anyhow!("no")))), IGNORED);
     assert_eq!(counted(|| anyhow(Ok(()))), SUCCESS);
     assert_eq!(counted(|| in_arc(Err(Arc::new(timed_out())))), DROP);
-    assert_eq!(counted(|| borrowed(&String::from("a"), Some(timed_out())).is_err()), DROP);
+    assert_eq!(
+        counted(|| borrowed(&String::from("a"), Some(timed_out())).is_err()),
+        DROP
+    );
     assert_eq!(counted(|| borrowed("a", None)), IGNORED);
     assert_eq!(counted(|| generic(timed_out())), DROP);
     assert_eq!(counted(|| generic(Fail::Text)), IGNORED);
@@ -136,7 +145,7 @@ impl From<Error> for Opaque {
     }
 }
 
-#[adaptive_limit(drop_on = [Opaque::Status(500..=503 | 429) | Opaque::Status(418), Opaque::Many { count: 3.., .. }])]
+#[adaptive_limit(drop_on = [Opaque::Status(500..=503 | 429) | Opaque::Rejected, Opaque::Many { count: 3.., .. }])]
 fn on_patterns(output: Result<u32, Opaque>) -> Result<u32, Opaque> {
     output
 }
@@ -176,6 +185,7 @@ fn if_none(output: Option<&str>) -> Option<&str> {
     output
 }
 
+#[allow(clippy::unnecessary_wraps)]
 fn no_text<'a>(_: Error) -> Option<&'a str> {
     Some("rejected")
 }
@@ -191,7 +201,7 @@ fn patterns_replace_the_default() {
         (status(404), IGNORED),
         (many(2), IGNORED),
         (many(3), DROP),
-        (Err(Opaque::Rejected), IGNORED),
+        (Err(Opaque::Rejected), DROP),
     ] {
         assert_eq!(counted(|| on_patterns(output)), expected);
     }

@@ -11,8 +11,15 @@ struct Pair<'a> {
     right: Noisy<'a>,
 }
 
-fn pair<'a>(left: &'static str, right: &'static str, log: &'a Mutex<Vec<&'static str>>) -> Pair<'a> {
-    Pair { left: Noisy(left, log), right: Noisy(right, log) }
+fn pair<'a>(
+    left: &'static str,
+    right: &'static str,
+    log: &'a Mutex<Vec<&'static str>>,
+) -> Pair<'a> {
+    Pair {
+        left: Noisy(left, log),
+        right: Noisy(right, log),
+    }
 }
 
 /// The same fns with and without the attribute.

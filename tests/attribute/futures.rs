@@ -35,9 +35,9 @@ both! {
         pause().await;
         Ok(id as usize)
     }
-    async fn strings(a: String, b: String, c: String, d: String, e: String) {
+    async fn strings(first: String, second: String, third: String, fourth: String, last: String) {
         pause().await;
-        Ok(a.len() + b.len() + c.len() + d.len() + e.len())
+        Ok(first.len() + second.len() + third.len() + fourth.len() + last.len())
     }
     async fn large(bytes: [u8; 4096], _hint: &str, name: String) {
         pause().await;
@@ -110,7 +110,15 @@ fn auto_traits_are_those_of_the_plain_future() {
     }
     fn calm<T: UnwindSafe + Sync>(_: T) {}
     scoped(|_| {
-        assert_eq!(block_on(send(only_send(OnlySend::new(1), OnlySend::new(2), OnlySend::new(3)))).ok(), Some(1));
+        assert_eq!(
+            block_on(send(only_send(
+                OnlySend::new(1),
+                OnlySend::new(2),
+                OnlySend::new(3)
+            )))
+            .ok(),
+            Some(1)
+        );
         assert!(block_on(send(only_send_output(OnlySend::new(1)))).is_ok());
         assert_eq!(block_on(local(Rc::new(1))).ok(), Some(1));
         calm(unwind_safe(1));
@@ -132,7 +140,10 @@ impl Client {
     }
 
     #[adaptive_limit(name = "in_a_box")]
-    fn in_a_box<'a>(&'a self, id: &'a str) -> Pin<Box<dyn Future<Output = Result<String, Fail>> + Send + 'a>> {
+    fn in_a_box<'a>(
+        &'a self,
+        id: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Result<String, Fail>> + Send + 'a>> {
         if id.is_empty() {
             return Box::pin(std::future::ready(Err(Fail::Text)));
         }
@@ -192,9 +203,22 @@ fn a_returned_future_is_limited_and_not_its_making() {
         assert_eq!(block_on(client.later("ab")).ok(), Some(4));
         assert_eq!(block_on(forever(1)).ok(), Some(1));
 
-        for name in ["returned", "in_a_box", "in_one_box", "in_a_local_box", "in_trait", "forever"] {
+        for name in [
+            "returned",
+            "in_a_box",
+            "in_one_box",
+            "in_a_local_box",
+            "in_trait",
+            "forever",
+        ] {
             let before = counters(registry, name);
-            let made = (client.returned(1), client.in_a_box("1"), client.in_one_box(), client.later(""), forever(1));
+            let made = (
+                client.returned(1),
+                client.in_a_box("1"),
+                client.in_one_box(),
+                client.later(""),
+                forever(1),
+            );
             assert_eq!(counters(registry, name).admitted, before.admitted, "{name}");
             drop(made);
         }
@@ -223,6 +247,9 @@ fn the_slot_is_held_from_first_poll_to_the_end() {
         let mut cancelled = Box::pin(limited::small(1));
         assert!(poll_once(cancelled.as_mut()).is_pending());
         drop(cancelled);
-        assert_eq!((limit.in_flight(), counters(registry, &id).succeeded), (0, 2));
+        assert_eq!(
+            (limit.in_flight(), counters(registry, &id).succeeded),
+            (0, 2)
+        );
     });
 }

@@ -5,13 +5,26 @@ use resilience::adaptive_limit;
 use crate::support::{Fail, block_on, scoped};
 
 #[adaptive_limit]
-fn named_like_ours(site: u32, permit: u32, result: u32, out: u32, output: u32, error: u32) -> Result<u32, Fail> {
+fn named_like_ours(
+    site: u32,
+    permit: u32,
+    result: u32,
+    out: u32,
+    output: u32,
+    error: u32,
+) -> Result<u32, Fail> {
     let guard = site + permit + result;
     Ok(guard + out + output + error)
 }
 
 #[adaptive_limit]
-async fn named_like_ours_later(site: u32, resolved: u32, output: String, error: u32, future: u32) -> Result<u32, Fail> {
+async fn named_like_ours_later(
+    site: u32,
+    resolved: u32,
+    output: String,
+    error: u32,
+    future: u32,
+) -> Result<u32, Fail> {
     #[allow(non_snake_case)]
     let SITE = site + resolved;
     Ok(SITE + output.len() as u32 + error + future)
@@ -35,9 +48,21 @@ mod shadowed {
     pub(super) mod core {}
     pub(super) mod std {}
     pub(super) mod resilience {}
-    macro_rules! file { () => { compile_error!("shadowed") }; }
-    macro_rules! line { () => { compile_error!("shadowed") }; }
-    macro_rules! matches { ($($t:tt)*) => { compile_error!("shadowed") }; }
+    macro_rules! file {
+        () => {
+            compile_error!("shadowed")
+        };
+    }
+    macro_rules! line {
+        () => {
+            compile_error!("shadowed")
+        };
+    }
+    macro_rules! matches {
+        ($($t:tt)*) => {
+            compile_error!("shadowed")
+        };
+    }
 
     pub(super) type Answer<T> = ::std::result::Result<T, super::Fail>;
 
@@ -52,7 +77,9 @@ mod shadowed {
     }
 
     #[adaptive_limit]
-    pub(super) fn boxed(value: u32) -> ::std::pin::Pin<::std::boxed::Box<dyn ::std::future::Future<Output = Answer<u32>>>> {
+    pub(super) fn boxed(
+        value: u32,
+    ) -> ::std::pin::Pin<::std::boxed::Box<dyn ::std::future::Future<Output = Answer<u32>>>> {
         ::std::boxed::Box::pin(async move { Answer::Ok(value) })
     }
 }
@@ -99,7 +126,7 @@ macro_rules! make {
         async fn $later(mut $arg: Box<$ty>, other: String) -> Result<usize, Fail> {
             #![allow(unused_mut)]
             let _ = (format!("{:?}", $arg), &other);
-            let doubled = ($e) * 2;
+            let doubled = $e * 2;
             let body = $body;
             Ok(doubled + body)
         }
@@ -124,7 +151,10 @@ whole_body! {
 fn names_and_macros() {
     scoped(|_| {
         assert_eq!(named_like_ours(1, 2, 3, 4, 5, 6).ok(), Some(21));
-        assert_eq!(block_on(named_like_ours_later(1, 2, "abc".into(), 4, 5)).ok(), Some(15));
+        assert_eq!(
+            block_on(named_like_ours_later(1, 2, "abc".into(), 4, 5)).ok(),
+            Some(15)
+        );
         assert_eq!(shadowed::call(1).ok(), Some(1));
         assert_eq!(block_on(shadowed::call_later(1)).ok(), Some(1));
         assert_eq!(block_on(shadowed::boxed(1)).ok(), Some(1));
@@ -133,17 +163,26 @@ fn names_and_macros() {
         assert_eq!(through_a_reexport().ok(), Some(1));
         assert_eq!(block_on(through_a_reexport_later()).ok(), Some(1));
         assert_eq!(made(&1, 1).ok(), Some(7));
-        assert_eq!(block_on(made_later(Box::new(1), String::new())).ok(), Some(7));
+        assert_eq!(
+            block_on(made_later(Box::new(1), String::new())).ok(),
+            Some(7)
+        );
         assert_eq!(with_body().ok(), Some(7));
     });
 }
 
 /// Lints that would fire in a careless expansion, in fns that give them no reason to.
-#[deny(warnings, clippy::all, clippy::pedantic, clippy::nursery, unused, missing_docs)]
+#[deny(
+    warnings,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery,
+    unused,
+    missing_docs
+)]
 #[allow(unreachable_pub)]
 #[forbid(unsafe_code)]
 pub mod lints {
-    //! The fns.
     use resilience::adaptive_limit;
 
     use crate::support::{Fail, pause};
@@ -164,7 +203,8 @@ pub mod lints {
     /// None.
     #[adaptive_limit]
     pub async fn one_expression_later(value: u32) -> Result<u32, Fail> {
-        pause().await; Ok(value)
+        pause().await;
+        Ok(value)
     }
 
     /// Short.
@@ -173,7 +213,9 @@ pub mod lints {
     /// None.
     #[adaptive_limit]
     #[allow(clippy::unused_async)]
-    pub async fn short(value: Result<u32, Fail>) -> Result<u32, Fail> { value }
+    pub async fn short(value: Result<u32, Fail>) -> Result<u32, Fail> {
+        value
+    }
 
     /// Diverges.
     ///
@@ -229,10 +271,15 @@ pub mod lints {
     /// # Errors
     /// None.
     #[adaptive_limit(drop_on = [], drop_if = Result::is_err)]
-    pub async fn arguments(mut count: u32, names: Vec<String>, _guard: std::sync::Arc<u32>, last: String) -> Result<u32, Fail> {
+    pub async fn arguments(
+        mut count: u32,
+        names: Vec<String>,
+        _guard: std::sync::Arc<u32>,
+        last: String,
+    ) -> Result<u32, Fail> {
         pause().await;
-        count += names.len() as u32;
-        Ok(count + last.len() as u32)
+        count += u32::from(names.is_empty());
+        Ok(count + u32::from(last.is_empty()))
     }
 }
 
@@ -243,10 +290,26 @@ fn lint_witnesses_run() {
         assert_eq!(lints::inner_attributes(1).ok(), Some(1));
         assert_eq!(block_on(lints::one_expression_later(1)).ok(), Some(1));
         assert_eq!(block_on(lints::short(Ok(1))).ok(), Some(1));
-        assert_eq!(block_on(lints::arguments(1, vec![String::new()], Default::default(), "a".into())).ok(), Some(3));
+        assert_eq!(
+            block_on(lints::arguments(
+                1,
+                vec![String::new()],
+                std::sync::Arc::default(),
+                "a".into()
+            ))
+            .ok(),
+            Some(1)
+        );
         lints::unit();
         block_on(lints::unit_later());
     });
     assert!(std::panic::catch_unwind(|| scoped(|_| lints::never(1))).is_err());
-    assert!(std::panic::catch_unwind(|| scoped(|_| block_on(lints::never_later("a".into(), "".into(), "".into())))).is_err());
+    assert!(
+        std::panic::catch_unwind(|| scoped(|_| block_on(lints::never_later(
+            "a".into(),
+            String::new(),
+            String::new()
+        ))))
+        .is_err()
+    );
 }

@@ -50,7 +50,12 @@ fn every_fn_has_its_path() {
         let _ = Call::call(&1_u32);
         let _ = 1_u32.default_call();
         let _ = Generic(1).default_call();
-        registry.snapshot().limits.iter().map(|limit| limit.id.to_string()).collect::<Vec<_>>()
+        registry
+            .snapshot()
+            .limits
+            .iter()
+            .map(|limit| limit.id.to_string())
+            .collect::<Vec<_>>()
     });
     let expected = [
         "<attribute::identity::Generic<_> as attribute::identity::Call>::call",

@@ -26,7 +26,10 @@ fn a_fn_is_limited() {
         assert_eq!(parse("").ok(), Some(0));
         assert!(matches!(parse("x"), Err(Fail::Text)));
         let counted = counters(registry, "parse");
-        assert_eq!((counted.admitted, counted.succeeded, counted.ignored), (3, 2, 1));
+        assert_eq!(
+            (counted.admitted, counted.succeeded, counted.ignored),
+            (3, 2, 1)
+        );
 
         let permits = fill(registry, "parse");
         assert_eq!(permits.len(), 20);
@@ -76,6 +79,7 @@ fn all() -> Result<u32, Fail> {
 
 const MIN: u32 = 2;
 
+#[allow(clippy::unnecessary_wraps)]
 fn all_rejected(_: resilience::Error) -> Result<u32, Fail> {
     Ok(0)
 }
@@ -86,7 +90,14 @@ fn all_options_at_once() {
         assert_eq!(all().ok(), Some(1));
         let snapshot = registry.adaptive_limit("all").expect("called").snapshot();
         assert_eq!(snapshot.algorithm, "aimd");
-        assert_eq!((snapshot.initial_limit, snapshot.min_limit, snapshot.max_limit), (2, 2, 3));
+        assert_eq!(
+            (
+                snapshot.initial_limit,
+                snapshot.min_limit,
+                snapshot.max_limit
+            ),
+            (2, 2, 3)
+        );
         assert_eq!(fill(registry, "all").len(), 2);
         let permits = fill(registry, "all");
         assert_eq!(all().ok(), Some(0));
@@ -106,7 +117,7 @@ fn nothing(_: resilience::Error) {}
 
 #[adaptive_limit(rejected = none)]
 fn option(value: u32) -> Option<u32> {
-    let half = (value % 2 == 0).then_some(value / 2)?;
+    let half = (value.is_multiple_of(2)).then_some(value / 2)?;
     Some(half)
 }
 
@@ -121,7 +132,13 @@ fn outputs_that_are_no_result() {
         block_on(unit_later());
         assert_eq!(option(4), Some(2));
         assert_eq!(option(3), None);
-        assert!(registry.snapshot().limits.iter().all(|limit| limit.counters.succeeded > 0));
+        assert!(
+            registry
+                .snapshot()
+                .limits
+                .iter()
+                .all(|limit| limit.counters.succeeded > 0)
+        );
     });
 }
 
@@ -132,7 +149,10 @@ struct Service {
 
 impl Service {
     fn new() -> Self {
-        Self { name: "svc".into(), calls: 0 }
+        Self {
+            name: "svc".into(),
+            calls: 0,
+        }
     }
 
     #[adaptive_limit]
@@ -217,17 +237,31 @@ fn methods_with_every_receiver() {
         assert_eq!(service.by_ref().ok(), Some("svc"));
         *service.by_mut(2).expect("free") += 1;
         assert_eq!(service.calls, 3);
-        assert_eq!(block_on(service.by_ref_later("?")).ok().as_deref(), Some("svc?"));
+        assert_eq!(
+            block_on(service.by_ref_later("?")).ok().as_deref(),
+            Some("svc?")
+        );
         assert_eq!(block_on(service.borrowed_later("svc.rs")).ok(), Some(".rs"));
         *block_on(service.by_mut_later(2)).expect("free") += 1;
         assert_eq!(service.calls, 6);
         assert_eq!(Pin::new(&mut service).pinned().ok().copied(), Some(6));
         assert_eq!(service.by_value().ok().as_deref(), Some("svc"));
         assert_eq!(Service::new().by_mut_value().ok().as_deref(), Some("svc!"));
-        assert_eq!(block_on(Service::new().by_mut_value_later()).ok().as_deref(), Some("svc!"));
-        assert_eq!(Box::new(Service::new()).boxed().ok().as_deref(), Some("svc"));
+        assert_eq!(
+            block_on(Service::new().by_mut_value_later())
+                .ok()
+                .as_deref(),
+            Some("svc!")
+        );
+        assert_eq!(
+            Box::new(Service::new()).boxed().ok().as_deref(),
+            Some("svc")
+        );
         let boxed = || Box::new(Service::new());
-        assert_eq!(block_on(boxed().boxed_later(boxed())).ok().as_deref(), Some("svcsvc"));
+        assert_eq!(
+            block_on(boxed().boxed_later(boxed())).ok().as_deref(),
+            Some("svcsvc")
+        );
         assert_eq!(Rc::new(Service::new()).counted().ok(), Some(1));
         assert!(Arc::new(Service::new()).shared().is_ok());
         assert_eq!(registry.snapshot().limits.len(), 13);
@@ -259,7 +293,9 @@ impl Store for HashMap<u32, String> {
 
     #[adaptive_limit(drop_on = [])]
     fn get(&self, key: &u32) -> Result<&str, Fail> {
-        HashMap::get(self, key).map(String::as_str).ok_or(Fail::Status(404))
+        HashMap::get(self, key)
+            .map(String::as_str)
+            .ok_or(Fail::Status(404))
     }
 
     #[adaptive_limit]
@@ -316,8 +352,17 @@ fn methods_under_async_trait() {
         let fetch: Box<dyn Fetch + Sync> = Box::new(vec!['a', 'b']);
         assert_eq!(block_on(fetch.fetch(1)).ok().as_deref(), Some("b"));
         assert!(block_on(fetch.fetch(9)).is_err());
-        assert_eq!(block_on(fetch.fetch_all(&[0, 1])).ok(), Some(vec!["a".to_owned(), "b".to_owned()]));
-        assert_eq!((counters(registry, "fetch").admitted, counters(registry, "fetch_all").admitted), (4, 1));
+        assert_eq!(
+            block_on(fetch.fetch_all(&[0, 1])).ok(),
+            Some(vec!["a".to_owned(), "b".to_owned()])
+        );
+        assert_eq!(
+            (
+                counters(registry, "fetch").admitted,
+                counters(registry, "fetch_all").admitted
+            ),
+            (4, 1)
+        );
         let permits = fill(registry, "fetch");
         assert!(block_on(fetch.fetch(1)).is_err_and(|error| error.is_rejection()));
         drop(permits);
@@ -325,9 +370,12 @@ fn methods_under_async_trait() {
 }
 
 #[adaptive_limit]
-fn generic<'a, T, const N: usize>(items: &'a [T; N], pick: impl for<'b> Fn(&'b T) -> bool) -> Result<&'a T, Fail>
+fn generic<'a, T, const N: usize>(
+    items: &'a [T; N],
+    pick: impl for<'b> Fn(&'b T) -> bool,
+) -> Result<&'a T, Fail>
 where
-    T: Debug + ?Sized + Clone,
+    T: Debug + Clone,
 {
     items.iter().find(|item| pick(item)).ok_or(Fail::Text)
 }
@@ -349,15 +397,25 @@ fn generics_share_one_limit() {
         assert_eq!(only(registry).admitted, 2);
     });
     scoped(|registry| {
-        assert_eq!(block_on(generic_later(1, async |_: &i32| pause().await)).ok(), Some(1));
-        assert_eq!(block_on(generic_later("a", async |_: &&str| pause().await)).ok(), Some("a"));
+        assert_eq!(
+            block_on(generic_later(1, async |_: &i32| pause().await)).ok(),
+            Some(1)
+        );
+        assert_eq!(
+            block_on(generic_later("a", async |_: &&str| pause().await)).ok(),
+            Some("a")
+        );
         assert_eq!(only(registry).admitted, 2);
     });
 }
 
 #[adaptive_limit(rejected = Vec::<u32>::rejected)]
 fn opaque(items: &[u32]) -> impl Iterator<Item = u32> {
-    items.iter().map(|item| item * 2).collect::<Vec<_>>().into_iter()
+    items
+        .iter()
+        .map(|item| item * 2)
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 trait Rejected {
@@ -373,7 +431,7 @@ impl Rejected for Vec<u32> {
 }
 
 #[adaptive_limit]
-fn opaque_inside<'a>(text: &'a str) -> Result<impl Iterator<Item = char> + 'a, Fail> {
+fn opaque_inside(text: &str) -> Result<impl Iterator<Item = char> + '_, Fail> {
     if text.is_empty() {
         return Err(Fail::Text);
     }
@@ -392,12 +450,21 @@ fn opaque_outputs() {
         assert_eq!(opaque(&[1, 2]).collect::<Vec<_>>(), [2, 4]);
         assert_eq!(opaque_inside("ab").expect("free").collect::<String>(), "ba");
         assert!(opaque_inside("").is_err());
-        assert_eq!(block_on(opaque_later("ab")).expect("free").collect::<String>(), "ba");
+        assert_eq!(
+            block_on(opaque_later("ab"))
+                .expect("free")
+                .collect::<String>(),
+            "ba"
+        );
     });
 }
 
 #[adaptive_limit]
-fn reassigned(mut text: String, mut count: usize, (first, mut second): (u32, u32)) -> Result<(String, usize, u32), Fail> {
+fn reassigned(
+    mut text: String,
+    mut count: usize,
+    (first, mut second): (u32, u32),
+) -> Result<(String, usize, u32), Fail> {
     text.push('!');
     count += text.len();
     second += first;
@@ -405,7 +472,11 @@ fn reassigned(mut text: String, mut count: usize, (first, mut second): (u32, u32
 }
 
 #[adaptive_limit]
-async fn reassigned_later(mut text: &str, mut count: usize, (first, mut second): (u32, u32)) -> Result<usize, Fail> {
+async fn reassigned_later(
+    mut text: &str,
+    mut count: usize,
+    (first, mut second): (u32, u32),
+) -> Result<usize, Fail> {
     let local = format!("{text}!");
     text = &local;
     pause().await;
@@ -424,9 +495,15 @@ async fn holding(lock: &Mutex<u32>, owned: Mutex<u32>) -> Result<u32, Fail> {
 #[test]
 fn arguments_are_the_bodys_own() {
     scoped(|_| {
-        assert_eq!(reassigned("a".into(), 1, (2, 3)).ok(), Some(("a!".into(), 3, 5)));
+        assert_eq!(
+            reassigned("a".into(), 1, (2, 3)).ok(),
+            Some(("a!".into(), 3, 5))
+        );
         assert_eq!(block_on(reassigned_later("a", 1, (2, 3))).ok(), Some(8));
-        assert_eq!(block_on(holding(&Mutex::new(1), Mutex::new(2))).ok(), Some(3));
+        assert_eq!(
+            block_on(holding(&Mutex::new(1), Mutex::new(2))).ok(),
+            Some(3)
+        );
     });
 }
 
@@ -479,7 +556,9 @@ fn a_registry_of_its_own() {
             Ok(())
         }
     }
-    let client = Client { registry: resilience::registry::Registry::new() };
+    let client = Client {
+        registry: resilience::registry::Registry::new(),
+    };
     assert!(client.call().is_ok());
     assert!(block_on(client.call_later()).is_ok());
     assert_eq!(client.registry.snapshot().limits.len(), 2);

@@ -58,7 +58,10 @@ impl Fail {
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        if let Poll::Ready(output) = future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
             return output;
         }
     }
@@ -72,7 +75,14 @@ pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 /// Is pending once, so that what lives across an `await` is stored.
 pub(crate) async fn pause() {
     let mut paused = false;
-    std::future::poll_fn(|_| if std::mem::replace(&mut paused, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+    std::future::poll_fn(|_| {
+        if std::mem::replace(&mut paused, true) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
 }
 
 /// Runs a test in a registry of its own.
@@ -83,7 +93,11 @@ pub(crate) fn scoped<R>(test: impl FnOnce(&Registry) -> R) -> R {
 
 /// The counters of a limit.
 pub(crate) fn counters(registry: &Registry, id: &str) -> Counters {
-    registry.adaptive_limit(id).expect("called before").snapshot().counters
+    registry
+        .adaptive_limit(id)
+        .expect("called before")
+        .snapshot()
+        .counters
 }
 
 /// Takes all slots of a limit.
@@ -96,11 +110,14 @@ pub(crate) fn fill(registry: &Registry, id: &str) -> Vec<Permit<'static>> {
 pub(crate) fn only(registry: &Registry) -> Counters {
     let snapshot = registry.snapshot();
     assert_eq!(snapshot.limits.len(), 1, "{snapshot:?}");
-    snapshot.limits[0].counters.clone()
+    snapshot.limits[0].counters
 }
 
 /// Writes its name down when it is dropped.
-pub(crate) struct Noisy<'a>(pub(crate) &'static str, pub(crate) &'a Mutex<Vec<&'static str>>);
+pub(crate) struct Noisy<'a>(
+    pub(crate) &'static str,
+    pub(crate) &'a Mutex<Vec<&'static str>>,
+);
 
 impl Drop for Noisy<'_> {
     fn drop(&mut self) {

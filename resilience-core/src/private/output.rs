@@ -17,8 +17,16 @@ pub fn drop_on<R: ResultLike>(output: &R, matches: impl FnOnce(&R::Error) -> boo
 
 /// Asks the path of `drop_if`, then the rest.
 #[inline]
-pub fn drop_if<R>(output: &R, is_overload: impl FnOnce(&R) -> bool, rest: impl FnOnce(&R) -> Outcome) -> Outcome {
-    if is_overload(output) { Outcome::Drop } else { rest(output) }
+pub fn drop_if<R>(
+    output: &R,
+    is_overload: impl FnOnce(&R) -> bool,
+    rest: impl FnOnce(&R) -> Outcome,
+) -> Outcome {
+    if is_overload(output) {
+        Outcome::Drop
+    } else {
+        rest(output)
+    }
 }
 
 /// Makes the output of a rejected call.

@@ -169,7 +169,10 @@ fn known<E: StdError>(error: &E) -> Option<&(dyn StdError + 'static)> {
 }
 
 /// `Any::downcast_ref` for a type that is not known to be `'static`.
-#[expect(unsafe_code, reason = "`Any` asks for `'static`, which the errors of limited functions need not be")]
+#[expect(
+    unsafe_code,
+    reason = "`Any` asks for `'static`, which the errors of limited functions need not be"
+)]
 fn cast<From, To: 'static>(value: &From) -> Option<&To> {
     if typeid::of::<From>() != TypeId::of::<To>() {
         return None;

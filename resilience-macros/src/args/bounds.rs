@@ -1,7 +1,7 @@
 //! `initial_limit`, `min_limit`, `max_limit`: numbers of calls.
 
 use proc_macro2::{Literal, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::{Expr, Lit, UnOp};
 
 use super::key::Key;
@@ -34,30 +34,50 @@ impl ToTokens for Bound {
 
 /// Reads a bound; an integer is checked here, any other expression by the compiler.
 pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
-    let given = quote!(#value);
+    let given = literal::shown(value);
     if let Expr::Unary(unary) = literal::bare(value)
         && matches!(unary.op, UnOp::Neg(_))
     {
-        return Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is negative; it counts calls, from 1")));
+        return Err(error(
+            Code::WrongKind,
+            value,
+            format_args!("{key} ({given}) is negative; it counts calls, from 1"),
+        ));
     }
     let Some(lit) = literal::of(value) else {
         return Ok(Bound::Const(value.clone()));
     };
     let Lit::Int(int) = lit else {
         let kind = literal::kind(lit);
-        return Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is {kind}; a whole number is wanted")));
+        return Err(error(
+            Code::WrongKind,
+            value,
+            format_args!("{key} ({given}) is {kind}; a whole number is wanted"),
+        ));
     };
     if !matches!(int.suffix(), "" | "u32") {
         let suffix = int.suffix();
-        return Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is a `{suffix}`; a `u32` is wanted")));
+        return Err(error(
+            Code::WrongKind,
+            value,
+            format_args!("{key} ({given}) is no `u32`; leave the suffix `{suffix}` out"),
+        ));
     }
     // Digits that no `u64` holds are too many all the more.
     let calls = int.base10_parse::<u64>().unwrap_or(u64::MAX);
     if calls == 0 {
-        return Err(error(Code::BoundBelowOne, value, format_args!("{key} ({given}) is below 1; at least one call must pass")));
+        return Err(error(
+            Code::BoundBelowOne,
+            value,
+            format_args!("{key} ({given}) is below 1; at least one call must pass"),
+        ));
     }
     if calls > MOST {
-        return Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is above {MOST}, the most calls of one limit")));
+        return Err(error(
+            Code::WrongKind,
+            value,
+            format_args!("{key} ({given}) is above {MOST}, the most calls of one limit"),
+        ));
     }
     Ok(Bound::Literal(calls as u32, lit.span()))
 }
@@ -86,11 +106,19 @@ pub(crate) fn check_order(
     if let Some(low) = min_calls
         && calls < low
     {
-        diagnostics.report(Code::OutOfOrder, initial, format!("`initial_limit` ({calls}) is below `min_limit` ({low})"));
+        diagnostics.report(
+            Code::OutOfOrder,
+            initial,
+            format!("`initial_limit` ({calls}) is below `min_limit` ({low})"),
+        );
     }
     if let Some(high) = max_calls
         && calls > high
     {
-        diagnostics.report(Code::OutOfOrder, initial, format!("`initial_limit` ({calls}) is above `max_limit` ({high})"));
+        diagnostics.report(
+            Code::OutOfOrder,
+            initial,
+            format!("`initial_limit` ({calls}) is above `max_limit` ({high})"),
+        );
     }
 }

@@ -16,18 +16,24 @@ pub(crate) const WINDOW: RangeInclusive<u64> = 1_000_000..=3_600 * 1_000_000_000
 
 /// Reads a duration in nanoseconds; the error says what is wrong with the text.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     if !all_digits(whole) || !all_digits(fraction) {
-        return Err("is not a duration: a number and its unit are wanted, as in \"1s\" or \"250ms\"".into());
+        return Err(
+            "is not a duration: a number and its unit are wanted, as in \"1s\" or \"250ms\"".into(),
+        );
     }
     if unit.is_empty() {
         return Err(format!("has no unit: is it \"{text}ms\" or \"{text}s\"?"));
     }
     let Some((_, nanos)) = UNITS.iter().find(|(known, _)| *known == unit) else {
-        return Err(format!("has the unknown unit `{unit}`: the units are ns, us, ms, s, m and h"));
+        return Err(format!(
+            "has the unknown unit `{unit}`: the units are ns, us, ms, s, m and h"
+        ));
     };
     scale(whole, fraction, *nanos)
 }
@@ -67,8 +73,28 @@ mod tests {
     #[test]
     fn anything_else_is_refused() {
         for text in [
-            "", "1", "s", "1 s", " 1s", "1s ", "-1s", "+1s", "1.s", ".5s", "1..5s", "1.5.1s", "1S", "1d", "1min", "1e3s",
-            "0.5ns", "0.0000000001s", "99999999999999999999h", "9999999999h", "1_000ms", "१s",
+            "",
+            "1",
+            "s",
+            "1 s",
+            " 1s",
+            "1s ",
+            "-1s",
+            "+1s",
+            "1.s",
+            ".5s",
+            "1..5s",
+            "1.5.1s",
+            "1S",
+            "1d",
+            "1min",
+            "1e3s",
+            "0.5ns",
+            "0.0000000001s",
+            "99999999999999999999h",
+            "9999999999h",
+            "1_000ms",
+            "१s",
         ] {
             assert!(parse(text).is_err(), "{text:?}");
         }

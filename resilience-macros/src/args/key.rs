@@ -39,7 +39,9 @@ const KEYS: [(&str, Key); 13] = [
 impl Key {
     /// Returns the option of this name.
     pub(crate) fn find(name: &str) -> Option<Self> {
-        KEYS.iter().find(|(known, _)| *known == name).map(|(_, key)| *key)
+        KEYS.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, key)| *key)
     }
 
     /// Says that there is no such option, and what was probably meant.
@@ -80,7 +82,10 @@ impl fmt::Display for Key {
 
 /// Returns a name's letters as configuration compares them: without regard to case, `-` and `_`.
 pub(crate) fn canonical(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '-' | '_'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Returns the known name that a misspelt one most likely stands for.
@@ -88,13 +93,22 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let name = canonical(name);
     known
         .iter()
-        .map(|known| (strsim::damerau_levenshtein(&name, &canonical(known)), *known))
-        .filter(|(distance, known)| *distance <= known.len().min(name.len()).div_ceil(3))
+        .map(|known| {
+            (
+                strsim::damerau_levenshtein(&name, &canonical(known)),
+                *known,
+            )
+        })
+        .filter(|(distance, _)| *distance <= (name.len() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
 }
 
 /// Writes names as a list for a message.
 pub(crate) fn list(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

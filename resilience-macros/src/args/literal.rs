@@ -1,5 +1,6 @@
 //! Literals among expressions, also where a `macro_rules` metavariable wraps them in an invisible group.
 
+use quote::ToTokens as _;
 use syn::{Expr, Lit};
 
 /// Takes invisible groups off an expression.
@@ -8,6 +9,14 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
         Expr::Group(group) => bare(&group.expr),
         _ => expr,
     }
+}
+
+/// Writes an expression for a message, more like the user wrote it than the compiler does.
+pub(crate) fn shown(expr: &Expr) -> String {
+    let text = expr.to_token_stream().to_string();
+    let text = text.replace(" :: ", "::").replace(":: ", "::");
+    text.strip_prefix("- ")
+        .map_or_else(|| text.clone(), |rest| format!("-{rest}"))
 }
 
 /// Returns the literal that an expression is.

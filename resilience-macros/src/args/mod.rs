@@ -61,7 +61,11 @@ impl Args {
         while !input.is_empty() {
             let read = match self.read_one(input, &mut seen, diagnostics) {
                 Ok(()) if input.is_empty() || input.peek(Token![,]) => Ok(()),
-                Ok(()) => Err(error(Code::WrongKind, next(input), "a `,` is missing before this")),
+                Ok(()) => Err(error(
+                    Code::WrongKind,
+                    next(input),
+                    "a `,` is missing before this",
+                )),
                 Err(error) => Err(error),
             };
             if let Err(error) = read {
@@ -83,7 +87,9 @@ impl Args {
         if !input.peek(Ident::peek_any) {
             let given = next(input);
             let example = Key::Name.example();
-            let message = format_args!("`{given}` is no option; options are written `name = value`, as in `{example}`");
+            let message = format_args!(
+                "`{given}` is no option; options are written `name = value`, as in `{example}`"
+            );
             return Err(error(Code::WrongKind, &given, message));
         }
         let ident = input.call(Ident::parse_any)?;
@@ -96,7 +102,11 @@ impl Args {
             return Err(error(Code::UnknownOption, ident, Key::unknown(&name)));
         };
         if seen.contains(&key) {
-            diagnostics.report(Code::DuplicateOption, &ident, format_args!("{key} is given twice"));
+            diagnostics.report(
+                Code::DuplicateOption,
+                &ident,
+                format_args!("{key} is given twice"),
+            );
         }
         if !input.peek(Token![=]) {
             let message = format_args!("{key} has no value; write `{}`", key.example());
@@ -121,9 +131,18 @@ impl Args {
         }
         let at = input.span();
         let value: Expr = input.parse().map_err(|wrong| {
-            let message = format!("{key} has no proper value: {wrong}; write `{}` [R4C-ATR-004]", key.example());
+            let message = format!(
+                "{key} has no proper value: {wrong}; write `{}` [R4C-ATR-004]",
+                key.example()
+            );
             syn::Error::new(at, message)
         })?;
+        // A literal's mistake is shown where the literal stands, which may be in the arguments of a macro.
+        let value = if literal::of(&value).is_some() {
+            literal::bare(&value).clone()
+        } else {
+            value
+        };
         match key {
             Key::Name => self.name = Some(text::id(key, &value)?),
             Key::Config => self.config = Some(text::id(key, &value)?),
@@ -137,9 +156,18 @@ impl Args {
             Key::Rejected => self.rejected = Some(path(key, &value)?),
             Key::Crate => {
                 let path = path(key, &value)?;
-                if path.qself.is_some() || path.path.segments.iter().any(|segment| !segment.arguments.is_none()) {
-                    let given = quote!(#value);
-                    let message = format_args!("{key} ({given}) is no crate or module; write `{}`", key.example());
+                if path.qself.is_some()
+                    || path
+                        .path
+                        .segments
+                        .iter()
+                        .any(|segment| !segment.arguments.is_none())
+                {
+                    let given = literal::shown(&value);
+                    let message = format_args!(
+                        "{key} ({given}) is no crate or module; write `{}`",
+                        key.example()
+                    );
                     return Err(error(Code::WrongKind, value, message));
                 }
                 self.krate = Some(path.path);
@@ -156,15 +184,23 @@ fn path(key: Key, value: &Expr) -> syn::Result<syn::ExprPath> {
     match literal::bare(value) {
         Expr::Path(path) if path.attrs.is_empty() => Ok(path.clone()),
         _ => {
-            let given = quote!(#value);
-            Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is no path; write `{}`", key.example())))
+            let given = literal::shown(value);
+            Err(error(
+                Code::WrongKind,
+                value,
+                format_args!("{key} ({given}) is no path; write `{}`", key.example()),
+            ))
         }
     }
 }
 
 /// Returns the next token, for a message.
 fn next(input: ParseStream<'_>) -> TokenStream {
-    input.cursor().token_tree().map(|(token, _)| TokenStream::from(token)).unwrap_or_default()
+    input
+        .cursor()
+        .token_tree()
+        .map(|(token, _)| TokenStream::from(token))
+        .unwrap_or_default()
 }
 
 fn skip_to_comma(input: ParseStream<'_>) {

@@ -9,8 +9,15 @@ use crate::diagnostic::{Code, error};
 /// Reads the bracketed list; a bracket that does not parse as patterns is consumed all the same.
 pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
     if !input.peek(token::Bracket) {
-        let message = format_args!("{key} is a list of patterns in brackets, as in `{}`", key.example());
-        return Err(error(Code::WrongKind, input.cursor().token_stream().into_iter().next(), message));
+        let message = format_args!(
+            "{key} is a list of patterns in brackets, as in `{}`",
+            key.example()
+        );
+        return Err(error(
+            Code::WrongKind,
+            input.cursor().token_stream().into_iter().next(),
+            message,
+        ));
     }
     let content;
     bracketed!(content in input);

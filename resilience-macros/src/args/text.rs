@@ -14,10 +14,12 @@ fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
     match literal::of(value) {
         Some(Lit::Str(text)) => Ok(text),
         other => {
-            let given = quote!(#value);
+            let given = literal::shown(value);
             let kind = other.map_or("no literal", literal::kind);
             let example = key.example();
-            let message = format_args!("{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`");
+            let message = format_args!(
+                "{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`"
+            );
             Err(error(Code::WrongKind, value, message))
         }
     }
@@ -29,7 +31,9 @@ pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
     if text.value().trim().is_empty() {
         let given = quote!(#text);
         let message = match key {
-            Key::Name => format!("{key} ({given}) is empty; leave it out to give the fn a limit of its own"),
+            Key::Name => {
+                format!("{key} ({given}) is empty; leave it out to give the fn a limit of its own")
+            }
             _ => format!("{key} ({given}) is empty; leave it out to use no named configuration"),
         };
         return Err(error(Code::EmptyText, text, message));
@@ -41,7 +45,10 @@ pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
 pub(crate) fn algorithm(key: Key, value: &Expr) -> syn::Result<LitStr> {
     let text = string(key, value)?;
     let given = text.value();
-    if let Some(name) = ALGORITHMS.iter().find(|name| key::canonical(name) == key::canonical(&given)) {
+    if let Some(name) = ALGORITHMS
+        .iter()
+        .find(|name| key::canonical(name) == key::canonical(&given))
+    {
         return Ok(LitStr::new(name, text.span()));
     }
     let hint = match key::nearest(&given, &ALGORITHMS) {
@@ -51,33 +58,47 @@ pub(crate) fn algorithm(key: Key, value: &Expr) -> syn::Result<LitStr> {
             key::list(&ALGORITHMS)
         ),
     };
-    Err(error(Code::UnknownAlgorithm, text, format_args!("{key} (\"{given}\") is unknown; {hint}")))
+    Err(error(
+        Code::UnknownAlgorithm,
+        text,
+        format_args!("{key} (\"{given}\") is unknown; {hint}"),
+    ))
 }
 
 /// Reads the least length of a window, in nanoseconds.
 pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
     if let Some(lit @ (Lit::Int(_) | Lit::Float(_))) = literal::of(value) {
         let given = quote!(#lit);
-        let message = format_args!("{key} ({given}) has no unit; write it as a string, \"{given}ms\" or \"{given}s\"");
+        let message = format_args!(
+            "{key} ({given}) has no unit; write it as a string, \"{given}ms\" or \"{given}s\""
+        );
         return Err(error(Code::DurationSyntax, value, message));
     }
     let text = string(key, value)?;
     let given = quote!(#text);
-    let nanos = duration::parse(&text.value())
-        .map_err(|wrong| error(Code::DurationSyntax, text, format_args!("{key} ({given}) {wrong}")))?;
+    let nanos = duration::parse(&text.value()).map_err(|wrong| {
+        error(
+            Code::DurationSyntax,
+            text,
+            format_args!("{key} ({given}) {wrong}"),
+        )
+    })?;
     if !duration::WINDOW.contains(&nanos) {
-        return Err(error(Code::OutOfOrder, text, format_args!("{key} ({given}) is not within 1ms and 1h")));
+        return Err(error(
+            Code::OutOfOrder,
+            text,
+            format_args!("{key} ({given}) is not within 1ms and 1h"),
+        ));
     }
     Ok(nanos)
 }
 
 /// Reads a truth value.
 pub(crate) fn truth(key: Key, value: &Expr) -> syn::Result<bool> {
-    match literal::of(value) {
-        Some(Lit::Bool(truth)) => Ok(truth.value),
-        _ => {
-            let given = quote!(#value);
-            Err(error(Code::WrongKind, value, format_args!("{key} ({given}) is neither `true` nor `false`")))
-        }
+    if let Some(Lit::Bool(truth)) = literal::of(value) {
+        return Ok(truth.value);
     }
+    let given = literal::shown(value);
+    let message = format_args!("{key} ({given}) is neither `true` nor `false`");
+    Err(error(Code::WrongKind, value, message))
 }

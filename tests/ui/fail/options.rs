@@ -1,0 +1,57 @@
+//! Options that do not exist, are given twice or have no value.
+
+use resilience::{Error, adaptive_limit};
+
+#[adaptive_limit(nmae = "a", maxLimit = 5, max_wait = "1s", colour = "red")]
+fn unknown() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(name = "a", max_limit = 5, name = "b")]
+fn twice() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit("orders")]
+fn no_key() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(name, config =, max_limit(5), min_limit = 1 initial_limit = 0, enabled = +)]
+fn no_value() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(name = "", config = "  ", algorithm = "")]
+fn empty() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(name = orders, config = 1, algorithm = "gradient", enabled = "yes")]
+fn wrong_kind() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(algorithm = "Gradient_2", window = "2s")]
+fn algorithms_ignore_case() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(algorithm = "pid")]
+fn unknown_algorithm() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(drop_on = Error, drop_if = |_| true, rejected = "path", crate = "resilience")]
+fn no_paths() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(drop_on = [1 +, Error])]
+fn no_pattern() -> Result<(), Error> {
+    Ok(())
+}
+
+fn main() {
+    let _ = algorithms_ignore_case();
+}
