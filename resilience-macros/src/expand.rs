@@ -6,7 +6,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Type, parse_quote};
+use syn::Type;
 
 use crate::arguments;
 use crate::plan::{BoxedBlock, Plan, Shape};
@@ -115,15 +115,17 @@ impl Plan {
     /// }
     /// ```
     fn future(&self) -> TokenStream {
-        self.made(&parse_quote!(_))
+        self.made(None)
     }
 
-    fn made(&self, future: &Type) -> TokenStream {
+    fn made(&self, future: Option<&Type>) -> TokenStream {
         let Self { output, .. } = self;
         let (private, resolved, body) = (self.private(), self.resolved(), self.body());
         let (classify, reject) = (self.classify(), self.reject());
+        let turbofish =
+            future.map(|future| quote_spanned!(Span::mixed_site()=> ::<_, #future, _, _>));
         quote_spanned! {Span::mixed_site()=>
-            #private::limit_made::<_, #future, _, _>(
+            #private::limit_made #turbofish(
                 #private::output::<#output>(),
                 #resolved,
                 || #body,
@@ -136,7 +138,7 @@ impl Plan {
     /// As [`future`](Self::future), in a box again. The body's boxes may hold futures of several types.
     fn boxed(&self, future: &Type) -> TokenStream {
         let private = self.private();
-        let future = self.made(future);
+        let future = self.made(Some(future));
         quote_spanned!(Span::mixed_site()=> #private::Box::pin(#future))
     }
 
@@ -215,7 +217,7 @@ impl Plan {
             None => quote_spanned!(Span::mixed_site()=> #private::CallSite::resolve(#site)),
             // In a statement, so that what the expression makes on the way does not live until the call is over.
             Some(registry) => quote_spanned! {Span::mixed_site()=>
-                { let resolved = #private::CallSite::resolve_in(#site, &#registry); resolved }
+                { let resolved = #private::CallSite::resolve_in(#site, &(#registry)); resolved }
             },
         }
     }

@@ -7,10 +7,12 @@ mod expand;
 mod item;
 mod plan;
 mod signature;
+#[cfg(test)]
+mod snapshots;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use proc_macro::TokenStream;
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::diagnostic::Diagnostics;
@@ -148,25 +150,30 @@ use crate::plan::Plan;
 /// - A fn that calls itself takes a slot for each level.
 /// - Of `mut self` in an `async fn`, the lifetimes stay what they are: it cannot be set to what borrows from the body.
 #[proc_macro_attribute]
-pub fn adaptive_limit(args: TokenStream, item: TokenStream) -> TokenStream {
-    let untouched = proc_macro2::TokenStream::from(item);
-    let (given, args) = (untouched.clone(), args.into());
+pub fn adaptive_limit(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    expansion(args.into(), item.into()).into()
+}
+
+/// The limited item, or the item as it came and what is wrong.
+fn expansion(args: TokenStream, item: TokenStream) -> TokenStream {
     // A panic here is a bug, but one that need not take the user's fn away.
-    let expansion = catch_unwind(AssertUnwindSafe(|| {
+    let expanded = catch_unwind(AssertUnwindSafe(|| {
         let mut diagnostics = Diagnostics::default();
-        let plan = Plan::new(args, given, &mut diagnostics);
+        let plan = Plan::new(args, item.clone(), &mut diagnostics);
         match (plan, diagnostics.into_compile_errors()) {
             (Some(plan), None) => Ok(plan.expand()),
             (_, errors) => Err(errors),
         }
     }));
-    match expansion {
+    match expanded {
         Ok(Ok(limited)) => limited,
-        Ok(Err(errors)) => quote!(#untouched #errors),
+        Ok(Err(errors)) => quote!(#item #errors),
         Err(_) => quote! {
-            #untouched
+            #item
             ::core::compile_error! { "`#[adaptive_limit]` failed on this fn; please report it as a bug of `resilience`" }
         },
     }
-    .into()
 }

@@ -1,0 +1,47 @@
+pub async fn find(
+    &self,
+    table: Table,
+    id: u32,
+    _guard: Guard,
+    _arg4: Trace,
+) -> Result<Row, Lost> {
+    ::resilience::__private::limit_async(
+            ::resilience::__private::output::<Result<Row, Lost>>(),
+            ::resilience::__private::CallSite::resolve({
+                static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+                        {
+                            fn here() {}
+                            || ::core::any::type_name_of_val(&here)
+                        },
+                        ::core::file!(),
+                        ::core::line!(),
+                        ::core::column!(),
+                    )
+                    .min_limit(MIN)
+                    .window_nanos(250000000u64);
+                &SITE
+            }),
+            async move {
+                let mut id = id;
+                let _guard = _guard;
+                let _arg4 = _arg4;
+                if false {
+                    return ::resilience::__private::absent::<Result<Row, Lost>>();
+                }
+                match () {
+                    () => {
+                        id += self.offset;
+                        table.row(id).await
+                    }
+                }
+            },
+            |output| {
+                use ::resilience::__private::probe::{
+                    ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                };
+                (&&&&::resilience::__private::probe::Probe(output)).classify()
+            },
+            |error| ::resilience::__private::reject::<Result<Row, Lost>>(error),
+        )
+        .await
+}

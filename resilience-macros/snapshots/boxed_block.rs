@@ -1,0 +1,42 @@
+fn find<'a>(
+    &'a self,
+    id: u32,
+) -> Pin<Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>> {
+    let resolved = ::resilience::__private::CallSite::resolve({
+        static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+            {
+                fn here() {}
+                || ::core::any::type_name_of_val(&here)
+            },
+            ::core::file!(),
+            ::core::line!(),
+            ::core::column!(),
+        );
+        &SITE
+    });
+    {
+        let table = &self.table;
+        Box::pin(
+            ::resilience::__private::limit_async(
+                ::resilience::__private::output::<
+                    <Pin<
+                        Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>,
+                    > as ::core::future::Future>::Output,
+                >(),
+                resolved,
+                async move { table.row(id).await },
+                |output| {
+                    use ::resilience::__private::probe::{
+                        ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                    };
+                    (&&&&::resilience::__private::probe::Probe(output)).classify()
+                },
+                |error| ::resilience::__private::reject::<
+                    <Pin<
+                        Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>,
+                    > as ::core::future::Future>::Output,
+                >(error),
+            ),
+        )
+    }
+}

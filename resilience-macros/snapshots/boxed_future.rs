@@ -1,0 +1,36 @@
+fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
+    ::resilience::__private::Box::pin(
+        ::resilience::__private::limit_made::<
+            _,
+            BoxFuture<'_, Result<Row, Lost>>,
+            _,
+            _,
+        >(
+            ::resilience::__private::output::<
+                <BoxFuture<'_, Result<Row, Lost>> as ::core::future::Future>::Output,
+            >(),
+            ::resilience::__private::CallSite::resolve({
+                static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+                    {
+                        fn here() {}
+                        || ::core::any::type_name_of_val(&here)
+                    },
+                    ::core::file!(),
+                    ::core::line!(),
+                    ::core::column!(),
+                );
+                &SITE
+            }),
+            || { self.table.row(id).boxed() },
+            |output| {
+                use ::resilience::__private::probe::{
+                    ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                };
+                (&&&&::resilience::__private::probe::Probe(output)).classify()
+            },
+            |error| ::resilience::__private::reject::<
+                <BoxFuture<'_, Result<Row, Lost>> as ::core::future::Future>::Output,
+            >(error),
+        ),
+    )
+}

@@ -1,0 +1,30 @@
+fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send + '_ {
+    ::resilience::__private::limit_made::<
+        _,
+        _,
+        _,
+        _,
+    >(
+        ::resilience::__private::output::<Result<_, Lost>>(),
+        ::resilience::__private::CallSite::resolve({
+            static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+                {
+                    fn here() {}
+                    || ::core::any::type_name_of_val(&here)
+                },
+                ::core::file!(),
+                ::core::line!(),
+                ::core::column!(),
+            );
+            &SITE
+        }),
+        || { async move { self.table.row(id).await } },
+        |output| {
+            use ::resilience::__private::probe::{
+                ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+            };
+            (&&&&::resilience::__private::probe::Probe(output)).classify()
+        },
+        |error| ::resilience::__private::reject::<Result<_, Lost>>(error),
+    )
+}

@@ -1,0 +1,28 @@
+pub fn find(id: u32) -> Result<Row, Lost> {
+    ::resilience::__private::limit_sync::<
+        Result<Row, Lost>,
+    >(
+        ::resilience::__private::CallSite::resolve({
+            static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::named(
+                    "orders",
+                    ::core::file!(),
+                    ::core::line!(),
+                    ::core::column!(),
+                )
+                .max_limit(100);
+            &SITE
+        }),
+        || {
+            let row = table()?.row(id)?;
+            Ok(row)
+        },
+        |output| ::resilience::__private::drop_on(
+            output,
+            |error| {
+                ::core::matches!(error, Lost::Busy)
+                    || ::core::matches!(error, Lost::Status(429 | 503))
+            },
+        ),
+        |error| ::resilience::__private::reject::<Result<Row, Lost>>(error),
+    )
+}
