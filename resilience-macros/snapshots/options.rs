@@ -20,7 +20,7 @@ fn rows(&self) -> impl Iterator<Item = Row> {
                         .enabled(false);
                     &SITE
                 },
-                &self.registry,
+                &(self.registry),
             );
             resolved
         },

@@ -1,10 +1,5 @@
 fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send + '_ {
-    ::resilience::__private::limit_made::<
-        _,
-        _,
-        _,
-        _,
-    >(
+    ::resilience::__private::limit_made(
         ::resilience::__private::output::<Result<_, Lost>>(),
         ::resilience::__private::CallSite::resolve({
             static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(

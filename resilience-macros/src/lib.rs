@@ -5,6 +5,8 @@ mod arguments;
 mod diagnostic;
 mod expand;
 mod item;
+#[cfg(test)]
+mod mistakes;
 mod plan;
 mod signature;
 #[cfg(test)]
