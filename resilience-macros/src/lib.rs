@@ -156,11 +156,11 @@ pub fn adaptive_limit(
     args: proc_macro::TokenStream,
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
-    expansion(args.into(), item.into()).into()
+    expansion(args.into(), &item.into()).into()
 }
 
 /// The limited item, or the item as it came and what is wrong.
-fn expansion(args: TokenStream, item: TokenStream) -> TokenStream {
+fn expansion(args: TokenStream, item: &TokenStream) -> TokenStream {
     // A panic here is a bug, but one that need not take the user's fn away.
     let expanded = catch_unwind(AssertUnwindSafe(|| {
         let mut diagnostics = Diagnostics::default();

@@ -78,7 +78,7 @@ fn the_item_is_always_there() {
     let tokens = |text: &str| text.parse::<TokenStream>().ok();
     for args in ARGS.iter().filter_map(|args| tokens(args)) {
         for item in ITEMS.iter().filter_map(|item| tokens(item)) {
-            let expanded = expansion(args.clone(), item.clone()).to_string();
+            let expanded = expansion(args.clone(), &item).to_string();
             assert!(
                 !expanded.contains("report it as a bug"),
                 "panicked: #[adaptive_limit({args})] {item}"

@@ -5,7 +5,7 @@ use quote::quote;
 
 use crate::expansion;
 
-fn check(expected: &ExpectFile, args: proc_macro2::TokenStream, item: proc_macro2::TokenStream) {
+fn check(expected: &ExpectFile, args: proc_macro2::TokenStream, item: &proc_macro2::TokenStream) {
     let file = syn::parse2(expansion(args, item)).expect("the expansion is an item");
     expected.assert_eq(&prettyplease::unparse(&file));
 }
@@ -19,7 +19,7 @@ fn sync() {
             max_limit = 100,
             drop_on = [Lost::Busy, Lost::Status(429 | 503)]
         ),
-        quote! {
+        &quote! {
             pub fn find(id: u32) -> Result<Row, Lost> {
                 let row = table()?.row(id)?;
                 Ok(row)
@@ -33,7 +33,7 @@ fn asynchronous() {
     check(
         &expect_file!["../snapshots/async.rs"],
         quote!(window = "250ms", min_limit = MIN),
-        quote! {
+        &quote! {
             pub async fn find(&self, table: Table, mut id: u32, _guard: Guard, _: Trace) -> Result<Row, Lost> {
                 id += self.offset;
                 table.row(id).await
@@ -55,7 +55,7 @@ fn options() {
             registry = self.registry,
             crate = crate::limits
         ),
-        quote! {
+        &quote! {
             fn rows(&self) -> impl Iterator<Item = Row> {
                 #![allow(unused)]
                 self.rows.iter().cloned()
@@ -69,7 +69,7 @@ fn returned_future() {
     check(
         &expect_file!["../snapshots/returned_future.rs"],
         quote!(),
-        quote! {
+        &quote! {
             fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send + '_ {
                 async move { self.table.row(id).await }
             }
@@ -82,7 +82,7 @@ fn boxed_future() {
     check(
         &expect_file!["../snapshots/boxed_future.rs"],
         quote!(),
-        quote! {
+        &quote! {
             fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
                 self.table.row(id).boxed()
             }
@@ -95,7 +95,7 @@ fn boxed_block() {
     check(
         &expect_file!["../snapshots/boxed_block.rs"],
         quote!(),
-        quote! {
+        &quote! {
             fn find<'a>(&'a self, id: u32) -> Pin<Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>> {
                 let table = &self.table;
                 Box::pin(async move { table.row(id).await })
