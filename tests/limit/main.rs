@@ -1,5 +1,6 @@
 //! The adaptive limit through its public interface, on a manual clock.
 
+mod auto_traits;
 mod failures;
 mod reset;
 mod slots;

@@ -1,7 +1,7 @@
 //! One adaptive limit: its slots, its sums, and the algorithm that is asked at the end of each window.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::algorithm::{Algorithm, Bounds, Close, Decision};
@@ -36,6 +36,11 @@ pub(crate) struct Instance {
     published: Mutex<Published>,
     listeners: Listeners,
 }
+
+// A panic of foreign code (a body, an algorithm, a listener) is caught or leaves before anything of ours is half changed:
+// see `guarded` and `Permit`. So a call may be wrapped in `catch_unwind`, and a limited future is as safe as its body.
+impl UnwindSafe for Instance {}
+impl RefUnwindSafe for Instance {}
 
 /// What each call compares itself with. Written when a window closes, read by every call.
 ///

@@ -1,6 +1,7 @@
 //! The instances of a registry and the settings they are made from.
 
 use std::collections::{BTreeMap, HashMap};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::call_site::CallSite;
@@ -18,6 +19,10 @@ pub(crate) struct Instances {
     algorithms: BTreeMap<String, Factory>,
     known: RwLock<Known>,
 }
+
+// Clocks and factories are foreign code, but nothing of ours is half changed when one of them panics.
+impl UnwindSafe for Instances {}
+impl RefUnwindSafe for Instances {}
 
 /// Instances are added and never replaced or removed: who holds one holds the one.
 #[derive(Default)]
