@@ -149,6 +149,8 @@ use crate::plan::Plan;
 ///
 /// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole `impl` blocks and traits.
 /// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
+/// - An argument of a sync fn that the body consumes on some paths only is dropped as soon as the body ends on the others, and
+///   so before the arguments that it borrows.
 /// - A fn that calls itself takes a slot for each level.
 /// - Of `mut self` in an `async fn`, the lifetimes stay what they are: it cannot be set to what borrows from the body.
 #[proc_macro_attribute]

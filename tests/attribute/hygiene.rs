@@ -135,6 +135,17 @@ macro_rules! make {
 
 make!(made, made_later, it: dyn std::fmt::Debug + Send, 1 + 1, 10, { 3 });
 
+macro_rules! named {
+    ($vis:vis $name:ident, $id:literal, $error:ty, $dropped:pat, $seen:path) => {
+        #[adaptive_limit(name = $id, crate = $crate::hygiene::reexport::limits, drop_on = [$dropped], drop_if = $seen)]
+        $vis fn $name() -> Result<u32, $error> {
+            Ok(1)
+        }
+    };
+}
+
+named!(pub(super) by_a_macro, "by_a_macro", Fail, Fail::Text | Fail::Status(_), Result::is_err);
+
 macro_rules! whole_body {
     ($(#[$meta:meta])* fn $name:ident() $body:block) => {
         $(#[$meta])*
@@ -168,6 +179,7 @@ fn names_and_macros() {
             Some(7)
         );
         assert_eq!(with_body().ok(), Some(7));
+        assert_eq!(by_a_macro().ok(), Some(1));
     });
 }
 

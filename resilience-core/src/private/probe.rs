@@ -34,6 +34,9 @@ pub trait ViaDynError {
     fn classify_rest(&self) -> Outcome;
 }
 
+// Not recommended, so that of an output with a type that does not exist the compiler says that alone, and not also that
+// its error does not dereference.
+#[diagnostic::do_not_recommend]
 impl<T, E: Deref<Target: DynError>> ViaDynError for &&&Probe<'_, Result<T, E>> {
     fn classify(&self) -> Outcome {
         judge(self.0, |error| is_overload(error.deref().as_dyn()))
@@ -76,6 +79,7 @@ pub trait ViaError {
     fn classify_rest(&self) -> Outcome;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E: StdError> ViaError for &&Probe<'_, Result<T, E>> {
     fn classify(&self) -> Outcome {
         judge(self.0, overload_in)
