@@ -1,0 +1,91 @@
+//! What came of it: the three limits side by side.
+
+use std::fmt::Write;
+
+use crate::load::Reading;
+use crate::plan::RATE;
+use crate::record::{Record, Stretch};
+use crate::table::{Column, head, line, millis, rate};
+
+const COLUMNS: [Column; 8] = [
+    ("", 2),
+    ("limit", 14),
+    ("good/s", 9),
+    ("of possible", 13),
+    ("rejected/s", 12),
+    ("time-outs", 11),
+    ("mean", 10),
+    ("p99", 10),
+];
+
+/// Returns the three limits side by side, phase by phase and over all.
+pub(crate) fn summary(record: &Record) -> String {
+    let mut text = String::new();
+    for (number, (phase, begin, end)) in record.plan.spans().enumerate() {
+        let title = format!(
+            "Serves {} at once ({:.1} s to {:.1} s)",
+            phase.capacity,
+            begin.as_secs_f64(),
+            end.as_secs_f64()
+        );
+        block(&mut text, record, &title, |reading| reading.phase == number);
+    }
+    block(&mut text, record, "All of it", |_| true);
+    let failed: usize = all(record).map(|reading| reading.tally.failed).sum();
+    if failed > 0 {
+        let _ = writeln!(text, "{failed} calls failed in another way.\n");
+    }
+    text.push_str(&offered(record));
+    text
+}
+
+fn block(text: &mut String, record: &Record, title: &str, belongs: impl Fn(&Reading) -> bool) {
+    let _ = writeln!(text, "{title}\n{}", head(&COLUMNS));
+    for (guard, readings) in &record.lanes {
+        let readings: Vec<_> = readings.iter().filter(|reading| belongs(reading)).collect();
+        let Some(last) = readings.last() else {
+            continue;
+        };
+        let possible: f64 = readings
+            .iter()
+            .map(|reading| record.plan.phases[reading.phase].possible() * reading.spans.as_secs_f64())
+            .sum();
+        let stretch = Stretch::of(readings.iter().copied());
+        let tally = &stretch.tally;
+        let name = if *guard == record.lanes[0].0 {
+            format!("{} ({})", guard.label(), last.limit)
+        } else {
+            guard.label().to_owned()
+        };
+        let cells = [
+            String::new(),
+            name,
+            rate(stretch.per_second(tally.good())),
+            format!("{:.0} %", 100.0 * tally.good() as f64 / possible),
+            rate(stretch.per_second(tally.rejected)),
+            tally.timed_out.to_string(),
+            millis(tally.mean()),
+            millis(tally.p99()),
+        ];
+        let _ = writeln!(text, "{}", line(&COLUMNS, &cells));
+    }
+    text.push('\n');
+}
+
+/// Says whether the machine kept up with the load it was to make.
+fn offered(record: &Record) -> String {
+    let stretch = Stretch::of(record.adaptive());
+    let tally = &stretch.tally;
+    let calls = tally.good() + tally.rejected + tally.timed_out + tally.failed;
+    let offered = stretch.per_second(calls);
+    let mut text = format!("Calls made: {offered:.0}/s of the {RATE}/s meant.");
+    if offered < 0.97 * f64::from(RATE) {
+        text.push_str(" This machine was too busy to make them all, so take the figures with care.");
+    }
+    text.push('\n');
+    text
+}
+
+fn all(record: &Record) -> impl Iterator<Item = &Reading> {
+    record.lanes.iter().flat_map(|(_, readings)| readings)
+}
