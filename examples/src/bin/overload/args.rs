@@ -61,15 +61,27 @@ mod tests {
 
     #[test]
     fn arguments_are_read_in_any_order() {
-        let run = |quick, chart: &str| Ok(Args::Run { quick, chart: chart.into() });
+        let run = |quick, chart: &str| {
+            Ok(Args::Run {
+                quick,
+                chart: chart.into(),
+            })
+        };
         assert_eq!(parse(&[]), run(false, "target/overload.svg"));
-        assert_eq!(parse(&["--chart", "a b.svg", "--quick"]), run(true, "a b.svg"));
+        assert_eq!(
+            parse(&["--chart", "a b.svg", "--quick"]),
+            run(true, "a b.svg")
+        );
         assert_eq!(parse(&["--quick", "--help"]), Ok(Args::Help));
     }
 
     #[test]
     fn what_is_wrong_is_said() {
-        assert!(parse(&["--fast"]).unwrap_err().contains("unknown argument `--fast`"));
+        assert!(
+            parse(&["--fast"])
+                .unwrap_err()
+                .contains("unknown argument `--fast`")
+        );
         assert_eq!(parse(&["--chart"]).unwrap_err(), "`--chart` needs a path");
     }
 }

@@ -41,7 +41,7 @@ pub(crate) enum Guard {
     TooHigh,
 }
 
-#[adaptive_limit(name = "orders", window = "100ms", initial_limit = 20, max_limit = 100, drop_on = [CallError::TimedOut(_)])]
+#[adaptive_limit(name = "orders", algorithm = "vegas", window = "100ms", max_limit = 100, drop_on = [CallError::TimedOut(_)])]
 async fn adaptive(dependency: &Dependency) -> Result<(), CallError> {
     dependency.get().await
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use resilience::event::Reason;
 use resilience::limit::AdaptiveLimit;
 use resilience::registry::Registry;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::client::{CallError, Dependency, Guard};
@@ -89,7 +89,7 @@ impl Lane {
 }
 
 /// Calls through `lane` from `start` on until the plan is over and the last call has ended.
-pub(crate) async fn run(lane: Arc<Lane>, plan: Plan, start: Instant) {
+pub(crate) async fn run(lane: Arc<Lane>, plan: Plan, start: Instant) -> Result<(), JoinError> {
     let mut calls = JoinSet::new();
     let mut clock = tokio::time::interval_at(start, Duration::from_millis(1));
     clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -108,7 +108,12 @@ pub(crate) async fn run(lane: Arc<Lane>, plan: Plan, start: Instant) {
             break;
         }
         last = now;
-        while calls.try_join_next().is_some() {}
+        while let Some(ended) = calls.try_join_next() {
+            ended?;
+        }
     }
-    while calls.join_next().await.is_some() {}
+    while let Some(ended) = calls.join_next().await {
+        ended?;
+    }
+    Ok(())
 }

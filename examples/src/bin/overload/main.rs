@@ -4,6 +4,7 @@
 //! `cargo run --release -p examples --bin overload [-- --quick]`
 
 mod args;
+mod chart;
 mod client;
 mod load;
 mod plan;
@@ -12,83 +13,144 @@ mod server;
 mod stats;
 mod summary;
 mod table;
+mod view;
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior};
 
 use args::Args;
 use client::{Dependency, Guard};
 use load::Lane;
-use plan::Plan;
+use plan::{Plan, TICK};
 use record::Record;
 use server::Server;
 use table::Table;
+use view::View;
 
 fn main() -> ExitCode {
-    match Args::parse(std::env::args_os().skip(1)) {
-        Ok(Args::Help) => {
-            print!("{}", args::HELP);
-            ExitCode::SUCCESS
-        }
-        Ok(Args::Run { quick, chart }) => match run(quick, &chart) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("overload: {error}");
-                ExitCode::FAILURE
-            }
-        },
+    let done = match Args::parse(std::env::args_os().skip(1)) {
+        Ok(Args::Help) => write!(io::stdout(), "{}", args::HELP).map_err(Into::into),
+        Ok(Args::Run { quick, chart }) => run(quick, &chart),
         Err(message) => {
             eprintln!("overload: {message}");
-            ExitCode::from(2)
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("overload: {error}");
+            ExitCode::FAILURE
         }
     }
 }
 
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 #[tokio::main]
 async fn run(quick: bool, chart: &Path) -> Result<(), Box<dyn Error>> {
+    // Before the run, not after it: where there is no place for the chart, nobody should wait to hear of it.
+    chart::prepare(chart)?;
     let plan = if quick { Plan::quick() } else { Plan::full() };
     let mut out = io::stdout();
+    write!(out, "{}", summary::introduction(&plan))?;
+
+    let record = observe(plan, &mut out).await?;
+
+    write!(out, "\n{}", summary::summary(&record))?;
+    chart::write(chart, &record)?;
+    writeln!(out, "Chart: {}", chart.display())?;
+    Ok(())
+}
+
+/// Runs the plan against all three limits at once, each with a dependency of its own, and shows it meanwhile.
+async fn observe(plan: Plan, out: &mut impl Write) -> Result<Record, Box<dyn Error>> {
     let guards = [Guard::Adaptive, Guard::TooLow, Guard::TooHigh];
-    let mut servers = Vec::new();
-    let mut lanes = Vec::new();
+    let (mut servers, mut lanes) = (Vec::new(), Vec::new());
     for guard in guards {
         let server = Server::start(plan.phases[0].capacity).await?;
-        lanes.push(Arc::new(Lane::open(guard, Dependency::at(server.address)).await?));
+        let dependency = Dependency::at(server.address);
+        lanes.push(Arc::new(Lane::open(guard, dependency).await?));
         servers.push(server);
     }
-    let start = Instant::now();
+    let mut screen = Screen::open(out)?;
     let mut record = Record::of(plan, guards);
-    let mut tasks = JoinSet::new();
+    let start = Instant::now();
+
+    // Dropped with this function, and all that still runs with it.
+    let mut running = JoinSet::<Result<(), JoinError>>::new();
     for lane in &lanes {
-        tasks.spawn(load::run(lane.clone(), plan, start));
+        running.spawn(load::run(lane.clone(), plan, start));
     }
-    tasks.spawn(async move {
+    running.spawn(async move {
         for (phase, begin, _) in plan.spans() {
             tokio::time::sleep_until(start + begin).await;
             for server in &servers {
                 server.set_capacity(phase.capacity);
             }
         }
-        tokio::time::sleep_until(start + plan.total() + plan::TIMEOUT * 4).await;
+        // The dependencies go when the last call has ended.
+        tokio::time::sleep_until(start + plan.total() + TICK * 10).await;
+        Ok(())
     });
-    let mut clock = tokio::time::interval_at(start + plan::TICK, plan::TICK);
-    let mut table = Table::default();
+
+    let mut clock = tokio::time::interval_at(start + TICK, TICK);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while record.elapsed() < plan.total() {
-        clock.tick().await;
+        tokio::select! {
+            _ = clock.tick() => {}
+            interrupted = tokio::signal::ctrl_c() => {
+                interrupted?;
+                break;
+            }
+        }
+        while let Some(ended) = running.try_join_next() {
+            ended??;
+        }
         let at = start.elapsed();
         for (lane, (_, readings)) in lanes.iter().zip(&mut record.lanes) {
             let reading = lane.read(&plan, at, readings.last());
             readings.push(reading);
         }
-        table.update(&mut out, &record)?;
+        if screen.update(out, &record)? {
+            break;
+        }
     }
-    write!(out, "{}", summary::summary(&record))?;
-    let _ = chart;
-    Ok(())
+    Ok(record)
+}
+
+/// Where the run can be watched.
+enum Screen {
+    Terminal(View),
+    Plain(Table),
+}
+
+impl Screen {
+    fn open(out: &mut impl Write) -> io::Result<Self> {
+        if io::stdout().is_terminal() && io::stdin().is_terminal() {
+            View::open().map(Self::Terminal)
+        } else {
+            Table::open(out).map(Self::Plain)
+        }
+    }
+
+    /// Shows what is new, and returns whether the user wants to leave.
+    fn update(&mut self, out: &mut impl Write, record: &Record) -> io::Result<bool> {
+        match self {
+            Self::Terminal(view) => view.update(record),
+            Self::Plain(table) => table.update(out, record).map(|()| false),
+        }
+    }
 }

@@ -37,7 +37,9 @@ impl Record {
 
     /// Returns how far the run has come.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.adaptive().last().map_or(Duration::ZERO, |last| last.at)
+        self.adaptive()
+            .last()
+            .map_or(Duration::ZERO, |last| last.at)
     }
 }
 

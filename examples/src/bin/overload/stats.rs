@@ -80,7 +80,10 @@ mod tests {
     fn a_percentile_is_one_of_the_values() {
         assert_eq!(percentile(&mut [], 99), None);
         assert_eq!(percentile(&mut millis([7]), 99), millis([7]).pop());
-        assert_eq!(percentile(&mut millis((1..=100).rev()), 99), millis([99]).pop());
+        assert_eq!(
+            percentile(&mut millis((1..=100).rev()), 99),
+            millis([99]).pop()
+        );
         assert_eq!(percentile(&mut millis(1..=101), 99), millis([100]).pop());
         assert_eq!(percentile(&mut millis([3, 1, 2]), 50), millis([2]).pop());
         assert_eq!(percentile(&mut millis([3, 1, 2]), 0), None);
@@ -92,15 +95,22 @@ mod tests {
         assert_eq!(tally.mean(), None);
         for ended in [
             Ended::Rejected,
-            Ended::Well { after: Duration::from_millis(10) },
+            Ended::Well {
+                after: Duration::from_millis(10),
+            },
             Ended::TimedOut,
-            Ended::Well { after: Duration::from_millis(30) },
+            Ended::Well {
+                after: Duration::from_millis(30),
+            },
         ] {
             tally.add(ended);
         }
         let mut twice = tally.clone();
         twice.add_all(&tally);
         assert_eq!(twice.mean(), Some(Duration::from_millis(20)));
-        assert_eq!((twice.good(), twice.rejected, twice.timed_out, twice.failed), (4, 2, 2, 0));
+        assert_eq!(
+            (twice.good(), twice.rejected, twice.timed_out, twice.failed),
+            (4, 2, 2, 0)
+        );
     }
 }

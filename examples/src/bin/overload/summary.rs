@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::load::Reading;
-use crate::plan::RATE;
+use crate::plan::{Plan, RATE, SERVICE_TIME, TIMEOUT};
 use crate::record::{Record, Stretch};
 use crate::table::{Column, head, line, millis, rate};
 
@@ -17,6 +17,22 @@ const COLUMNS: [Column; 8] = [
     ("mean", 10),
     ("p99", 10),
 ];
+
+/// Says what is going to be seen.
+pub(crate) fn introduction(plan: &Plan) -> String {
+    let [before, during, after] = plan.phases.map(|phase| phase.capacity);
+    format!(
+        "\
+A dependency on the loopback interface serves {before} requests at once at {SERVICE_TIME:?} each, then {during}, then \
+{after}; more queue inside.
+It is called {RATE} times a second, more than it can take. A call without an answer after {TIMEOUT:?} gives up.
+The adaptive limit uses `vegas` with windows of 100 ms, to react within the {:.0} s there are; the default, `gradient2`
+with windows of 1 s, moves more slowly. Two limits that stay fixed run beside it, each with a dependency of its own.
+
+",
+        plan.total().as_secs_f64()
+    )
+}
 
 /// Returns the three limits side by side, phase by phase and over all.
 pub(crate) fn summary(record: &Record) -> String {
@@ -48,7 +64,9 @@ fn block(text: &mut String, record: &Record, title: &str, belongs: impl Fn(&Read
         };
         let possible: f64 = readings
             .iter()
-            .map(|reading| record.plan.phases[reading.phase].possible() * reading.spans.as_secs_f64())
+            .map(|reading| {
+                record.plan.phases[reading.phase].possible() * reading.spans.as_secs_f64()
+            })
             .sum();
         let stretch = Stretch::of(readings.iter().copied());
         let tally = &stretch.tally;
@@ -80,7 +98,9 @@ fn offered(record: &Record) -> String {
     let offered = stretch.per_second(calls);
     let mut text = format!("Calls made: {offered:.0}/s of the {RATE}/s meant.");
     if offered < 0.97 * f64::from(RATE) {
-        text.push_str(" This machine was too busy to make them all, so take the figures with care.");
+        text.push_str(
+            " This machine was too busy to make them all, so take the figures with care.",
+        );
     }
     text.push('\n');
     text

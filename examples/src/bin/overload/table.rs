@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::load::Reading;
-use crate::plan::{Plan, TICK};
+use crate::plan::Plan;
 use crate::record::{Record, Stretch};
 
 /// The readings that make a row.
@@ -29,16 +29,19 @@ const COLUMNS: [Column; 9] = [
 /// The adaptive limit as a table that grows by a row every half second: the live view of those who have no terminal.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// The readings that are in the rows so far.
     shown: usize,
 }
 
 impl Table {
+    /// Writes the head.
+    pub(crate) fn open(out: &mut impl Write) -> io::Result<Self> {
+        writeln!(out, "{}  last decision", head(&COLUMNS))?;
+        Ok(Self::default())
+    }
+
     /// Writes the rows that are new.
     pub(crate) fn update(&mut self, out: &mut impl Write, record: &Record) -> io::Result<()> {
-        if self.shown == 0 && !record.adaptive().is_empty() {
-            write!(out, "{}", head(&COLUMNS))?;
-            writeln!(out, "  last decision")?;
-        }
         let fresh = &record.adaptive()[self.shown..];
         for readings in fresh.chunks_exact(TICKS_PER_ROW) {
             self.shown += TICKS_PER_ROW;
@@ -70,7 +73,10 @@ fn row(plan: &Plan, readings: &[Reading]) -> String {
 
 /// Returns the heads of the columns.
 pub(crate) fn head(columns: &[Column]) -> String {
-    line(columns, &columns.iter().map(|(head, _)| *head).collect::<Vec<_>>())
+    line(
+        columns,
+        &columns.iter().map(|(head, _)| *head).collect::<Vec<_>>(),
+    )
 }
 
 /// Returns the cells of one row, aligned.
@@ -92,11 +98,6 @@ pub(crate) fn millis(latency: Option<Duration>) -> String {
 /// Returns a rate as a whole number.
 pub(crate) fn rate(per_second: f64) -> String {
     format!("{per_second:.0}")
-}
-
-/// Returns how many readings cover about so much time.
-pub(crate) fn readings_in(span: Duration) -> usize {
-    (span.as_nanos() / TICK.as_nanos()) as usize
 }
 
 #[cfg(test)]
