@@ -26,8 +26,8 @@ const VIOLET: &str = "#a78bca";
 const GRAY: &str = "#6b7280";
 const RED: &str = "#cf3f3f";
 
-/// The readings that a rate or a percentile is taken over: half a second.
-const SMOOTHED: usize = 5;
+/// The readings that a rate or a percentile is taken over: 0.3 s.
+const SMOOTHED: usize = 3;
 
 /// Makes sure that there is a place for the chart.
 pub(crate) fn prepare(path: &Path) -> Result<(), String> {
@@ -215,7 +215,7 @@ fn subtitle(record: &Record) -> String {
         .map(|(guard, readings)| {
             let stretch = Stretch::of(readings);
             format!(
-                "{} {:.0}/s",
+                "{}: {:.0}/s",
                 guard.label(),
                 stretch.per_second(stretch.tally.good())
             )
@@ -291,7 +291,7 @@ impl Svg {
         self.0
     }
 
-    /// None of the texts holds a character that XML reserves.
+    /// Writes a text, or parts of one: none of them holds a character that XML reserves.
     fn text(&mut self, x: f64, y: f64, anchor: &str, fill: &str, more: &str, text: &str) {
         let _ = writeln!(
             self.0,
@@ -303,19 +303,12 @@ impl Svg {
     fn panel(&mut self, panel: &Panel, title: &str, legend: &[(&str, &str)]) {
         let y = panel.value.to - 16.0;
         self.text(LEFT - 36.0, y, "start", INK, "font-weight=\"600\"", title);
-        // From the right, by an upper bound of how wide the texts are.
-        let mut x = RIGHT;
-        for (text, color) in legend.iter().rev() {
-            x -= 7.4 * text.len() as f64;
-            self.text(x, y, "start", INK, "", text);
-            let _ = writeln!(
-                self.0,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"18\" height=\"8\" rx=\"2\" fill=\"{color}\"/>",
-                x - 24.0,
-                y - 8.5
-            );
-            x -= 44.0;
-        }
+        // One text, so that it is as wide as the font at hand makes it.
+        let entries: String = legend
+            .iter()
+            .map(|(text, color)| format!("<tspan dx=\"18\" fill=\"{color}\">■</tspan> {text}"))
+            .collect();
+        self.text(RIGHT, y, "end", INK, "", &entries);
     }
 
     /// Draws what is behind the lines: round values, and where the dependency changes.

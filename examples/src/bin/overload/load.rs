@@ -10,7 +10,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::client::{CallError, Dependency, Guard};
-use crate::plan::{Plan, RATE};
+use crate::plan::{Plan, RATE, TICK};
 use crate::stats::{Ended, Tally};
 
 /// A caller that was held up starts at most so much of the load at once; what is beyond is not started at all. Else a
@@ -88,23 +88,25 @@ impl Lane {
     }
 }
 
-/// Calls through `lane` from `start` on until the plan is over and the last call has ended.
+/// Calls through `lane` from `start` on, and a little longer than the plan lasts, so that the last reading is taken under
+/// the same load as the others.
 pub(crate) async fn run(lane: Arc<Lane>, plan: Plan, start: Instant) -> Result<(), JoinError> {
     let mut calls = JoinSet::new();
     let mut clock = tokio::time::interval_at(start, Duration::from_millis(1));
     clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let end = plan.total() + TICK * 2;
     let mut due = 0.0;
     let mut last = Duration::ZERO;
     loop {
         clock.tick().await;
         let now = start.elapsed();
-        due += f64::from(RATE) * (now.min(plan.total()) - last).min(CATCH_UP).as_secs_f64();
+        due += f64::from(RATE) * (now.min(end) - last).min(CATCH_UP).as_secs_f64();
         while due >= 1.0 {
             due -= 1.0;
             let lane = lane.clone();
             calls.spawn(async move { lane.call().await });
         }
-        if now >= plan.total() {
+        if now >= end {
             break;
         }
         last = now;

@@ -7,8 +7,7 @@ use crate::plan::{Plan, RATE, SERVICE_TIME, TIMEOUT};
 use crate::record::{Record, Stretch};
 use crate::table::{Column, head, line, millis, rate};
 
-const COLUMNS: [Column; 8] = [
-    ("", 2),
+const COLUMNS: [Column; 7] = [
     ("limit", 14),
     ("good/s", 9),
     ("of possible", 13),
@@ -23,11 +22,12 @@ pub(crate) fn introduction(plan: &Plan) -> String {
     let [before, during, after] = plan.phases.map(|phase| phase.capacity);
     format!(
         "\
-A dependency on the loopback interface serves {before} requests at once at {SERVICE_TIME:?} each, then {during}, then \
-{after}; more queue inside.
-It is called {RATE} times a second, more than it can take. A call without an answer after {TIMEOUT:?} gives up.
-The adaptive limit uses `vegas` with windows of 100 ms, to react within the {:.0} s there are; the default, `gradient2`
-with windows of 1 s, moves more slowly. Two limits that stay fixed run beside it, each with a dependency of its own.
+A dependency on the loopback interface serves {before} requests at once, {SERVICE_TIME:?} each,
+then {during}, then {after}; further ones queue inside. It gets {RATE} calls a second, more than
+it can take; a call gives up after {TIMEOUT:?}. The adaptive limit uses `vegas` with
+windows of 100 ms, to react within the {:.0} s there are: the default, `gradient2`
+with windows of 1 s, moves more slowly. Two fixed limits run beside it, each with
+a dependency of its own.
 
 ",
         plan.total().as_secs_f64()
@@ -76,7 +76,6 @@ fn block(text: &mut String, record: &Record, title: &str, belongs: impl Fn(&Read
             guard.label().to_owned()
         };
         let cells = [
-            String::new(),
             name,
             rate(stretch.per_second(tally.good())),
             format!("{:.0} %", 100.0 * tally.good() as f64 / possible),

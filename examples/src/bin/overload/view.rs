@@ -98,7 +98,7 @@ fn draw(frame: &mut Frame<'_>, record: &Record) {
 fn draw_title(frame: &mut Frame<'_>, area: Rect, record: &Record) {
     let title = Line::from(vec![
         Span::from(" #[adaptive_limit] ").bold().fg(LIMIT),
-        Span::from("under more load than the dependency can take"),
+        Span::from("under more load than can be served"),
     ]);
     let time = format!(
         "{:.1} of {:.1} s  q leaves ",
@@ -123,7 +123,7 @@ fn draw_phases(buffer: &mut Buffer, area: Rect, plan: &Plan, elapsed: Duration) 
             let style = match (x < now, slow) {
                 (true, true) => Style::new().bg(BAD).fg(Color::White),
                 (true, false) => Style::new().bg(Color::Blue).fg(Color::White),
-                (false, _) => Style::new().bg(Color::Black).fg(Color::DarkGray),
+                (false, _) => Style::new().fg(Color::DarkGray),
             };
             buffer[(area.x + x, area.y)]
                 .set_symbol(" ")
@@ -140,9 +140,9 @@ fn draw_numbers(frame: &mut Frame<'_>, area: Rect, record: &Record) {
         "",
         "limit",
         "in flight",
-        "good/s",
-        "rejected/s",
-        "time-outs/s",
+        "answered",
+        "rejected",
+        "time-outs",
         "mean",
         "p99",
     ];
@@ -177,12 +177,15 @@ fn draw_numbers(frame: &mut Frame<'_>, area: Rect, record: &Record) {
                 row.add_modifier(Modifier::DIM)
             })
         });
-    let widths = [13, 5, 9, 6, 10, 11, 9, 9].map(Constraint::Length);
+    let widths = [12, 5, 9, 8, 8, 9, 8, 8].map(Constraint::Length);
     let table = Table::new(rows, widths)
         .header(Row::new(head.map(|text| right(text.to_owned()))).dark_gray())
-        .column_spacing(0)
+        .column_spacing(1)
         .flex(ratatui::layout::Flex::SpaceBetween)
-        .block(frame_of(Line::from(" the last half second ")).padding(Padding::horizontal(1)));
+        .block(
+            frame_of(Line::from(" the last half second, calls per second "))
+                .padding(Padding::horizontal(1)),
+        );
     frame.render_widget(table, area);
 }
 
