@@ -41,6 +41,8 @@ pub(crate) enum Guard {
     TooHigh,
 }
 
+// Vegas with short windows, to settle within seconds. It takes the shortest latency it has met as the dependency's own and
+// forgets it after some minutes, which this run is too short to show.
 #[adaptive_limit(name = "orders", algorithm = "vegas", window = "100ms", max_limit = 100, drop_on = [CallError::TimedOut(_)])]
 async fn adaptive(dependency: &Dependency) -> Result<(), CallError> {
     dependency.get().await

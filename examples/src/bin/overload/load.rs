@@ -100,7 +100,12 @@ pub(crate) async fn run(lane: Arc<Lane>, plan: Plan, start: Instant) -> Result<(
     loop {
         clock.tick().await;
         let now = start.elapsed();
-        due += f64::from(RATE) * (now.min(end) - last).min(CATCH_UP).as_secs_f64();
+        due += f64::from(RATE)
+            * now
+                .min(end)
+                .saturating_sub(last)
+                .min(CATCH_UP)
+                .as_secs_f64();
         while due >= 1.0 {
             due -= 1.0;
             let lane = lane.clone();

@@ -12,6 +12,7 @@ mod record;
 mod server;
 mod stats;
 mod summary;
+mod svg;
 mod table;
 mod view;
 

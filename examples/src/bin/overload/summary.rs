@@ -7,14 +7,16 @@ use crate::plan::{Plan, RATE, SERVICE_TIME, TIMEOUT};
 use crate::record::{Record, Stretch};
 use crate::table::{Column, head, line, millis, rate};
 
-const COLUMNS: [Column; 7] = [
-    ("limit", 14),
-    ("good/s", 9),
+/// The limit is the one at the end of the phase.
+const COLUMNS: [Column; 8] = [
+    ("", 12),
+    ("limit", 7),
+    ("good/s", 8),
     ("of possible", 13),
     ("rejected/s", 12),
     ("time-outs", 11),
-    ("mean", 10),
-    ("p99", 10),
+    ("mean", 9),
+    ("p99", 9),
 ];
 
 /// Says what is going to be seen.
@@ -28,7 +30,6 @@ it can take; a call gives up after {TIMEOUT:?}. The adaptive limit uses `vegas` 
 windows of 100 ms, to react within the {:.0} s there are: the default, `gradient2`
 with windows of 1 s, moves more slowly. Two fixed limits run beside it, each with
 a dependency of its own.
-
 ",
         plan.total().as_secs_f64()
     )
@@ -70,13 +71,9 @@ fn block(text: &mut String, record: &Record, title: &str, belongs: impl Fn(&Read
             .sum();
         let stretch = Stretch::of(readings.iter().copied());
         let tally = &stretch.tally;
-        let name = if *guard == record.lanes[0].0 {
-            format!("{} ({})", guard.label(), last.limit)
-        } else {
-            guard.label().to_owned()
-        };
         let cells = [
-            name,
+            guard.label().to_owned(),
+            last.limit.to_string(),
             rate(stretch.per_second(tally.good())),
             format!("{:.0} %", 100.0 * tally.good() as f64 / possible),
             rate(stretch.per_second(tally.rejected)),

@@ -1,6 +1,6 @@
 //! Plain text in columns.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(crate) struct Table {
 impl Table {
     /// Writes the head.
     pub(crate) fn open(out: &mut impl Write) -> io::Result<Self> {
-        writeln!(out, "{}  last decision", head(&COLUMNS))?;
+        writeln!(out, "\n{}  last decision", head(&COLUMNS))?;
         Ok(Self::default())
     }
 
@@ -81,11 +81,12 @@ pub(crate) fn head(columns: &[Column]) -> String {
 
 /// Returns the cells of one row, aligned.
 pub(crate) fn line(columns: &[Column], cells: &[impl fmt::Display]) -> String {
-    columns
-        .iter()
-        .zip(cells)
-        .map(|((_, width), cell)| format!("{cell:>width$}"))
-        .collect()
+    let mut line = String::new();
+    for ((_, width), cell) in columns.iter().zip(cells) {
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{cell:>width$}");
+    }
+    line
 }
 
 /// Returns a latency in milliseconds, or a dash if there is none.

@@ -269,8 +269,8 @@ fn draw_chart(
                 .bounds([0.0, seconds])
                 .labels([
                     "0".to_owned(),
-                    format!("{:.0}", seconds / 2.0),
-                    format!("{seconds:.0} s"),
+                    format!("{}", seconds / 2.0),
+                    format!("{seconds} s"),
                 ]),
         )
         .y_axis(
