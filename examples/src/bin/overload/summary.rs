@@ -38,12 +38,24 @@ a dependency of its own.
 /// Returns the three limits side by side, phase by phase and over all.
 pub(crate) fn summary(record: &Record) -> String {
     let mut text = String::new();
+    let (elapsed, total) = (record.elapsed(), record.plan.total());
+    if elapsed < total {
+        let _ = writeln!(
+            text,
+            "Left after {:.1} of {:.1} s.\n",
+            elapsed.as_secs_f64(),
+            total.as_secs_f64()
+        );
+    }
     for (number, (phase, begin, end)) in record.plan.spans().enumerate() {
+        if begin >= elapsed {
+            break;
+        }
         let title = format!(
             "Serves {} at once ({:.1} s to {:.1} s)",
             phase.capacity,
             begin.as_secs_f64(),
-            end.as_secs_f64()
+            end.min(elapsed).as_secs_f64()
         );
         block(&mut text, record, &title, |reading| reading.phase == number);
     }
