@@ -162,14 +162,14 @@ fn subtitle(record: &Record) -> String {
         .map(|(guard, readings)| {
             let stretch = Stretch::of(readings);
             format!(
-                "{}: {:.0}/s",
-                guard.label(),
-                stretch.per_second(stretch.tally.good())
+                "{:.0} {}",
+                stretch.per_second(stretch.tally.good()),
+                guard.label()
             )
         })
         .collect();
     format!(
-        "{RATE} calls per second, more than it can serve. Answered in time: {}",
+        "{RATE} calls per second, more than it can serve. Answered per second: {}",
         rates.join(", ")
     )
 }

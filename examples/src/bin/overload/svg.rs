@@ -108,8 +108,12 @@ impl Svg {
             "<text x=\"{MARGIN}\" y=\"{y}\" fill=\"{INK}\" font-weight=\"600\">{title}</text>\n\
              <text x=\"{RIGHT}\" y=\"{y}\" fill=\"{INK}\" text-anchor=\"end\">"
         );
-        for (text, color) in legend {
-            let _ = write!(self.0, "<tspan dx=\"18\" fill=\"{color}\">■</tspan> {text}");
+        for (number, (text, color)) in legend.iter().enumerate() {
+            let gap = if number == 0 { 0 } else { 18 };
+            let _ = write!(
+                self.0,
+                "<tspan dx=\"{gap}\" fill=\"{color}\">■</tspan> {text}"
+            );
         }
         self.0.push_str("</text>\n");
     }
