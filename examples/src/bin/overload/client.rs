@@ -42,7 +42,7 @@ pub(crate) enum Guard {
 }
 
 // Vegas with short windows, to settle within seconds. It takes the shortest latency it has met as the dependency's own and
-// forgets it after some minutes, which this run is too short to show.
+// measures it anew after a minute or so, which this run is too short to show.
 #[adaptive_limit(name = "orders", algorithm = "vegas", window = "100ms", max_limit = 100, drop_on = [CallError::TimedOut(_)])]
 async fn adaptive(dependency: &Dependency) -> Result<(), CallError> {
     dependency.get().await
