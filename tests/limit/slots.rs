@@ -132,9 +132,9 @@ fn a_limit_that_is_switched_off_lets_everything_pass_and_measures_nothing() {
     let (limit, clock) = limit(fixed(1).min_window_samples(1).enabled(false));
     let permits: Vec<_> = (0..50).map(|_| limit.try_acquire().unwrap()).collect();
     clock.advance(seconds(2));
-    permits
-        .into_iter()
-        .for_each(|permit| permit.complete(Outcome::Success));
+    for permit in permits {
+        permit.complete(Outcome::Success);
+    }
     let snapshot = limit.snapshot();
     assert!(!snapshot.enabled);
     assert_eq!(

@@ -11,29 +11,29 @@ use resilience::limit::{AdaptiveLimit, LimitConfig};
 use resilience::registry::{Builder, Registry};
 use resilience::time::ManualClock;
 
-pub fn seconds(seconds: u64) -> Duration {
+pub(crate) fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-pub fn millis(millis: u64) -> Duration {
+pub(crate) fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
 /// A registry's builder on a clock that the test moves.
-pub fn manual() -> (Builder, ManualClock) {
+pub(crate) fn manual() -> (Builder, ManualClock) {
     let clock = ManualClock::new();
     (Registry::builder().clock(clock.clone()), clock)
 }
 
 /// A limit of its own registry, on a clock that the test moves.
-pub fn limit(config: LimitConfig) -> (AdaptiveLimit, ManualClock) {
+pub(crate) fn limit(config: LimitConfig) -> (AdaptiveLimit, ManualClock) {
     let (builder, clock) = manual();
     let registry = builder.build().unwrap();
     (registry.register("tested", config).unwrap(), clock)
 }
 
 /// A limit that never moves and the windows it closed.
-pub fn recorded(config: LimitConfig) -> (AdaptiveLimit, ManualClock, Windows) {
+pub(crate) fn recorded(config: LimitConfig) -> (AdaptiveLimit, ManualClock, Windows) {
     let (builder, clock) = manual();
     let windows = Windows::default();
     let noted = windows.clone();
@@ -54,14 +54,14 @@ pub fn recorded(config: LimitConfig) -> (AdaptiveLimit, ManualClock, Windows) {
 
 /// The windows that a [`recorded`] limit closed.
 #[derive(Clone, Debug, Default)]
-pub struct Windows(Arc<Mutex<Vec<Window>>>);
+pub(crate) struct Windows(Arc<Mutex<Vec<Window>>>);
 
 impl Windows {
-    pub fn all(&self) -> Vec<Window> {
+    pub(crate) fn all(&self) -> Vec<Window> {
         self.0.lock().unwrap().clone()
     }
 
-    pub fn last(&self) -> Window {
+    pub(crate) fn last(&self) -> Window {
         self.all().pop().expect("no window has closed")
     }
 }
@@ -77,7 +77,7 @@ impl Algorithm for Recorder {
 }
 
 /// Makes `count` calls at once that all take `latency` and end with `outcome`.
-pub fn calls(
+pub(crate) fn calls(
     limit: &AdaptiveLimit,
     clock: &ManualClock,
     count: u32,
@@ -86,7 +86,7 @@ pub fn calls(
 ) {
     let permits: Vec<_> = (0..count).map(|_| limit.try_acquire().unwrap()).collect();
     clock.advance(latency);
-    permits
-        .into_iter()
-        .for_each(|permit| permit.complete(outcome));
+    for permit in permits {
+        permit.complete(outcome);
+    }
 }

@@ -138,12 +138,12 @@ fn replay(path: &Path, gradient2: bool, begins: u64) {
         let closed = noted.lock().unwrap().pop();
         if let Some((window, next)) = &closed {
             (now, now_exact) = (*next as u32, *next);
-            let seen = (
+            let summary = (
                 window.mean_latency_of_all(),
                 window.max_in_flight,
                 window.drops > 0,
             );
-            assert_eq!(Some(seen), row.closed, "{}: row {index}", path.display());
+            assert_eq!(Some(summary), row.closed, "{}: row {index}", path.display());
         }
         assert_eq!(
             closed.is_some(),

@@ -25,9 +25,8 @@ fn a_name_given_twice_with_the_same_settings_is_one_limit() {
 #[test]
 fn a_name_given_twice_with_different_settings_names_both_places_and_what_differs() {
     let registry = Registry::new();
-    let first = registry
-        .register("orders", LimitConfig::new().max_limit(50))
-        .unwrap();
+    let fifty = LimitConfig::new().max_limit(50);
+    let first = registry.register("orders", fifty).unwrap();
     let first_line = line!() - 1;
     let other = LimitConfig::new().max_limit(60).algorithm("aimd");
     let error = registry.register("orders", other).unwrap_err();

@@ -205,6 +205,14 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+/// So that functions that return [`std::io::Result`] need nothing more. The kind is [`std::io::ErrorKind::Other`]; the
+/// error itself is found again with [`std::io::Error::get_ref`].
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
