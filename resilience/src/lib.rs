@@ -1,4 +1,43 @@
-//! Adaptive concurrency limits as an attribute.
+//! Caps the calls in flight to a dependency at a limit that it finds by itself.
+//!
+//! Put [`#[adaptive_limit]`](macro@adaptive_limit) on the function that makes the call. The limit follows the
+//! dependency's latency and its overload signals, and calls above it are rejected at once instead of piling up.
+//!
+//! ```
+//! use resilience::registry::Registry;
+//! use resilience::{Error, adaptive_limit};
+//!
+//! #[adaptive_limit(name = "orders", max_limit = 100)]
+//! fn order(id: u64) -> Result<String, Error> {
+//!     Ok(format!("order {id}"))
+//! }
+//!
+//! assert_eq!(order(7)?, "order 7");
+//!
+//! let limit = Registry::global().adaptive_limit("orders")?;
+//! assert_eq!((limit.limit(), limit.in_flight()), (20, 0));
+//! assert_eq!(limit.snapshot().counters.succeeded, 1);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! - [`registry`]: limits shared by name, settings in layers, snapshots. Start with [`registry::Registry`].
+//! - [`limit`]: what a registry hands out, [`limit::AdaptiveLimit`], and the settings, [`limit::LimitConfig`].
+//! - [`limit::algorithm`]: how the limit is found, and the trait for an algorithm of your own.
+//! - [`time`]: the clocks; tests run on a [`time::ManualClock`].
+//! - [`Error`]: the one error of all of it, with stable [codes](Code).
+//!
+//! # Features
+//!
+//! - `tokio` (on by default): `tokio::time::error::Elapsed` in an error's source chain is overload. Brings tokio with its
+//!   `time` feature only.
+//! - `serde`: snapshots, windows, events and reasons are `serde::Serialize`.
 
 pub use resilience_core::*;
 pub use resilience_macros::adaptive_limit;
+
+/// The code in the guides is compiled and run. A test checks that none is forgotten here.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../README.md")]
+    mod readme {}
+}

@@ -205,3 +205,32 @@ fn manifests_keep_to_the_layout_and_to_versions_in_one_place() {
         );
     }
 }
+
+#[test]
+fn the_code_of_every_guide_is_compiled() {
+    let facade = fs::read_to_string(root().join("resilience/src/lib.rs")).unwrap();
+    let mut guides = vec![PathBuf::from("README.md")];
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                guides.push(path.strip_prefix(root()).unwrap().to_owned());
+            }
+        }
+    }
+    for guide in guides {
+        let has_code = fs::read_to_string(root().join(&guide))
+            .unwrap()
+            .contains("```rust");
+        let included = facade.contains(&format!("include_str!(\"../../{}\")", guide.display()));
+        assert_eq!(
+            has_code,
+            included,
+            "{}: has code that is not run, or is listed without",
+            guide.display()
+        );
+    }
+}

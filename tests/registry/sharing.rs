@@ -42,7 +42,7 @@ fn a_name_given_twice_with_different_settings_names_both_places_and_what_differs
         assert!(text.contains(&expected), "{text}\n  should say: {expected}");
     }
     // The first one keeps working.
-    first.try_acquire().unwrap();
+    drop(first.try_acquire().unwrap());
     assert_eq!(
         registry
             .adaptive_limit("orders")
