@@ -8,6 +8,8 @@
 mod bodies;
 mod classify;
 mod drop_order;
+mod elapsed;
+mod exits;
 mod futures;
 mod hygiene;
 mod identity;

@@ -4,6 +4,8 @@ mod reason;
 
 pub use reason::Reason;
 
+use std::fmt;
+
 use crate::id::Id;
 
 /// Something that happened to an instance.
@@ -29,4 +31,20 @@ pub enum Event {
         /// once and out of order; this orders the events.
         decision: u64,
     },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LimitChanged {
+                id,
+                from,
+                to,
+                reason,
+                ..
+            } => {
+                write!(f, "limit of `{id}` from {from} to {to}: {reason}")
+            }
+        }
+    }
 }

@@ -1,0 +1,55 @@
+//! The main example, run as a user without a terminal runs it.
+
+use std::process::Command;
+
+/// The number that stands `column`th behind a row's name in the last table.
+fn cell(table: &str, row: &str, column: usize) -> f64 {
+    let line = table
+        .lines()
+        .find(|line| line.trim_start().starts_with(row))
+        .expect("the summary has the row");
+    let cells: Vec<_> = line.trim_start()[row.len()..].split_whitespace().collect();
+    cells[column].parse().expect("a number")
+}
+
+#[test]
+fn a_quick_run_finds_the_capacity_and_draws_it() {
+    let chart = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("overload.svg");
+    let run = Command::new(env!("CARGO_BIN_EXE_overload"))
+        .args(["--quick", "--chart"])
+        .arg(&chart)
+        .output()
+        .expect("the example starts");
+    let text = String::from_utf8(run.stdout).expect("the output is text");
+    assert!(
+        run.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+
+    let all = text
+        .split("\nAll of it\n")
+        .nth(1)
+        .expect("the output ends with a summary");
+    let [adaptive, too_low, too_high] =
+        ["adaptive", "fixed at 8", "fixed at 200"].map(|row| cell(all, row, 1));
+    // On a machine too slow to make the load nothing is shown; the program says so itself.
+    assert!(adaptive > too_low && adaptive > too_high, "{all}");
+
+    let drawn = std::fs::read_to_string(&chart).expect("the chart is written");
+    assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
+    for label in ["Calls at once", "Latency", "Answers per second"] {
+        assert!(drawn.contains(label), "the chart has no {label}");
+    }
+}
+
+#[test]
+fn an_argument_that_is_not_known_is_refused_before_anything_runs() {
+    let run = Command::new(env!("CARGO_BIN_EXE_overload"))
+        .arg("--quik")
+        .output()
+        .expect("the example starts");
+    assert_eq!(run.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(told.contains("--quik"), "{told}");
+}
