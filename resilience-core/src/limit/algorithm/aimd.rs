@@ -1,6 +1,6 @@
 //! Additive increase, multiplicative decrease.
 
-use super::signal::{cut, decide, dropped, half_used, unused};
+use super::signal::{Latencies, cut, decide, dropped, half_used, unused};
 use super::{Algorithm, Bounds, Decision, Deviations};
 use crate::event::Reason;
 use crate::limit::window::Window;
@@ -113,16 +113,11 @@ impl Aimd {
         self.limit
     }
 
-    /// Returns the window's mean latency if it is above the threshold, and the threshold.
-    fn too_slow(&self, window: &Window) -> Option<(f64, f64)> {
-        let threshold = self.settings.latency_threshold_ns?;
-        if self.settings.deviations.drops_teach_nothing {
-            let (latency, threshold) = (window.mean_latency()?, threshold as f64);
-            (latency > threshold).then_some((latency, threshold))
-        } else {
-            let latency = window.mean_latency_of_all();
-            (latency > threshold).then_some((latency as f64, threshold as f64))
-        }
+    /// Returns the reason of a cut if the window's mean latency is above the threshold.
+    fn too_slow(&self, window: &Window) -> Option<Reason> {
+        let threshold = self.settings.latency_threshold_ns? as f64;
+        let latency = Latencies::of(window, self.settings.deviations).normal?;
+        (latency > threshold).then_some(Reason::TooSlow { latency, threshold })
     }
 }
 
@@ -139,7 +134,6 @@ impl Algorithm for Aimd {
             Some(dropped(window))
         } else {
             self.too_slow(window)
-                .map(|(latency, threshold)| Reason::TooSlow { latency, threshold })
         };
         let (next, reason) = if let Some(reason) = overload {
             (cut(self.limit, backoff_ratio, deviations).floor(), reason)

@@ -25,8 +25,8 @@
     reason = "independent switches, not the states of a machine"
 )]
 pub struct Deviations {
-    /// Latencies of 0 ns, as a coarse clock measures them, are left out. Gradient2; Vegas always does, since the
-    /// reference refuses them.
+    /// Latencies of 0 ns, as a coarse clock measures them, are left out. Gradient2 and Aimd's threshold; Vegas always
+    /// does, since the reference refuses them.
     ///
     /// The reference's gradient2 divides 0 by 0 on the first one and has a limit of 0 from then on.
     pub skip_zero_latency: bool,
