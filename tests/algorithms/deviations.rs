@@ -2,8 +2,8 @@
 
 use resilience::event::Reason;
 use resilience::limit::algorithm::{
-    Aimd, AimdSettings, Algorithm, Bounds, Decision, Deviations, Gradient2, Gradient2Settings,
-    Jitter, QueueSize, Vegas, VegasSettings,
+    Aimd, AimdSettings, Algorithm, Bounds, Calls, Decision, Deviations, Gradient2,
+    Gradient2Settings, Jitter, QueueSize, Vegas, VegasSettings,
 };
 use resilience::limit::window::{Sample, Window};
 
@@ -334,6 +334,25 @@ fn a_new_minimum_of_vegas_decides_too() {
     assert_eq!((fastest, slower), (20.0, 26.0));
     let [fastest, slower] = [9 * MS, 10 * MS].map(|latency| after(Deviations::ALL, latency));
     assert_eq!((fastest, slower), (26.0, 26.0));
+}
+
+#[test]
+fn no_queue_lets_vegas_grow_no_less_than_a_small_one_does() {
+    let after = |deviations, latency| {
+        let settings = VegasSettings {
+            alpha: Calls::Fixed(5),
+            beta: Calls::Fixed(0),
+            ..vegas_settings(deviations)
+        };
+        let mut vegas = Vegas::new(bounds(20), settings);
+        vegas.update(&one(20, call(10 * MS, 20)));
+        vegas.update(&one(20, call(latency, 20))).limit
+    };
+    // Three of the 20 calls queue at 11.5 ms.
+    let [none, small] = [10 * MS, 11_500_000].map(|latency| after(Deviations::NONE, latency));
+    assert_eq!((none, small), (20.0, 21.0));
+    let [none, small] = [10 * MS, 11_500_000].map(|latency| after(Deviations::ALL, latency));
+    assert_eq!((none, small), (21.0, 21.0));
 }
 
 /// Each algorithm at a limit, folding one window that consists of a drop.

@@ -213,7 +213,7 @@ fn all() -> BoxedStrategy<Deviations> {
 }
 
 fn some() -> BoxedStrategy<Deviations> {
-    any::<[bool; 7]>()
+    any::<[bool; 8]>()
         .prop_map(|on| Deviations {
             skip_zero_latency: on[0],
             cut_on_drop: on[1],
@@ -222,6 +222,7 @@ fn some() -> BoxedStrategy<Deviations> {
             whole_cuts: on[4],
             exact_averages: on[5],
             minimum_decides: on[6],
+            no_queue_grows_most: on[7],
         })
         .boxed()
 }

@@ -59,6 +59,10 @@ pub struct Deviations {
     /// The reference stores it and returns, so that its limit grows by less after the fastest window than after a
     /// slower one.
     pub minimum_decides: bool,
+    /// Without a queue the limit grows by one step at least, as it does with a small one. Vegas.
+    ///
+    /// The reference grows by `beta` then, which may be less than the step: after the faster window the limit is the lower.
+    pub no_queue_grows_most: bool,
 }
 
 impl Deviations {
@@ -71,6 +75,7 @@ impl Deviations {
         whole_cuts: true,
         exact_averages: true,
         minimum_decides: true,
+        no_queue_grows_most: true,
     };
 
     /// No deviation: what the reference does, bit for bit.
@@ -82,6 +87,7 @@ impl Deviations {
         whole_cuts: false,
         exact_averages: false,
         minimum_decides: false,
+        no_queue_grows_most: false,
     };
 }
 

@@ -226,6 +226,7 @@ impl Vegas {
             alpha,
             beta,
             threshold,
+            deviations,
             ..
         } = self.settings;
         let limit = self.limit;
@@ -234,8 +235,12 @@ impl Vegas {
             [alpha, beta, threshold].map(|calls| f64::from(calls.at(limit as u32)));
         let queue = (limit * (1.0 - baseline / latency)).ceil();
         let next = if queue <= threshold {
-            // With a `beta` below the step, no queue would let it grow by less than a small one does.
-            self.towards(limit + beta.max(step))
+            let least = if deviations.no_queue_grows_most {
+                step
+            } else {
+                0.0
+            };
+            self.towards(limit + beta.max(least))
         } else if queue < alpha {
             self.towards(limit + step)
         } else if queue > beta {
