@@ -11,7 +11,7 @@ use pin_project_lite::pin_project;
 use crate::error::Error;
 use crate::limit::Permit;
 use crate::outcome::Outcome;
-use crate::registry::Resolved;
+use crate::registry::call_site::Resolved;
 
 impl Resolved {
     #[inline]

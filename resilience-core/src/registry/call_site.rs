@@ -15,7 +15,6 @@ use crate::limit::instance::{Instance, InstanceRef};
 ///
 /// The attribute makes one as a `static`. It is public for generated code alone.
 #[derive(Debug)]
-#[doc(hidden)]
 pub struct CallSite {
     name: Name,
     origin: Origin,
@@ -199,5 +198,4 @@ impl CallSite {
 
 /// A site's limit, or why it has none.
 #[derive(Debug)]
-#[doc(hidden)]
 pub struct Resolved(pub(crate) Result<InstanceRef<'static>, Box<Error>>);

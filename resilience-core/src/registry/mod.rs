@@ -1,7 +1,7 @@
 //! Where limits live: shared by name, set up from layers of settings, looked up by whoever wants to see them.
 
 mod builder;
-mod call_site;
+pub(crate) mod call_site;
 mod global;
 mod instances;
 mod layers;
@@ -12,8 +12,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 pub use builder::Builder;
-#[doc(hidden)]
-pub use call_site::{CallSite, Resolved};
 pub use global::Scoped;
 pub use snapshot::RegistrySnapshot;
 
