@@ -18,6 +18,7 @@ use crate::id::Id;
 #[non_exhaustive]
 pub enum Event {
     /// The whole-number limit moved.
+    #[non_exhaustive]
     LimitChanged {
         /// The instance.
         id: Id,

@@ -80,6 +80,7 @@ pub struct Gradient2Settings {
 /// assert_eq!(QueueSize::SquareRoot { min: 4 }.at(9), 4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QueueSize {
     /// So many whatever the limit is: 0 to 1,000,000.
     Fixed(u32),

@@ -123,6 +123,7 @@ impl Default for VegasSettings {
 /// assert_eq!(Calls::Log10(3).at(1000), 9);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Calls {
     /// So many whatever the limit is: 0 to 1,000,000.
     Fixed(u32),
