@@ -17,7 +17,8 @@ pub enum Preset {
     /// The library's own: every repair on.
     #[default]
     Repaired,
-    /// Netflix concurrency-limits 0.5.4 to the letter, for comparison: every repair off.
+    /// The algorithms of Netflix concurrency-limits 0.5.4 as they are, for comparison: every repair off. Bounds and windows
+    /// are still this library's: the reference's smallest limit is 20 for all but Vegas, whose largest is 1000.
     Netflix,
 }
 

@@ -1,4 +1,4 @@
-//! The one switch between the standard library's primitives and loom's; the rest of the crate imports from here.
+//! The one switch between the standard library's primitives and loom's. What the models check imports from here.
 
 mod padded;
 pub(crate) mod thread_slot;

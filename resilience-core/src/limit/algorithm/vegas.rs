@@ -62,8 +62,8 @@ pub struct Vegas {
 pub struct VegasSettings {
     /// Fewer queueing calls than this let the limit grow: three times the logarithm of the limit by default.
     pub alpha: Calls,
-    /// More queueing calls than this let it shrink: six times the logarithm of the limit by default. Also what it grows by while no more than
-    /// `threshold` queue.
+    /// More queueing calls than this let it shrink: six times the logarithm of the limit by default. Also what it grows by
+    /// while no more than `threshold` queue.
     pub beta: Calls,
     /// As many queueing calls as this, or fewer, are no queue: once the logarithm by default.
     pub threshold: Calls,
