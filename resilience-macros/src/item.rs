@@ -36,7 +36,7 @@ impl Parse for Function {
         let sig: Signature = input.parse()?;
         refuse_signature(&sig)?;
         if input.peek(Token![;]) {
-            let message = format_args!(
+            let message = format!(
                 "`{}` has no body to limit; put the attribute on the fn or method that makes the call",
                 sig.ident
             );

@@ -87,7 +87,7 @@ impl Args {
         if !input.peek(Ident::peek_any) {
             let given = next(input);
             let example = Key::Name.example();
-            let message = format_args!(
+            let message = format!(
                 "`{given}` is no option; options are written `name = value`, as in `{example}`"
             );
             return Err(error(Code::WrongKind, &given, message));
@@ -109,12 +109,12 @@ impl Args {
             );
         }
         if !input.peek(Token![=]) {
-            let message = format_args!("{key} has no value; write `{}`", key.example());
+            let message = format!("{key} has no value; write `{}`", key.example());
             return Err(error(Code::WrongKind, ident, message));
         }
         let equals: Token![=] = input.parse()?;
         if input.is_empty() || input.peek(Token![,]) {
-            let message = format_args!("{key} has no value; write `{}`", key.example());
+            let message = format!("{key} has no value; write `{}`", key.example());
             return Err(error(Code::WrongKind, quote!(#ident #equals), message));
         }
         let repeated = seen.contains(&key);
@@ -164,7 +164,7 @@ impl Args {
                         .any(|segment| !segment.arguments.is_none())
                 {
                     let given = literal::shown(&value);
-                    let message = format_args!(
+                    let message = format!(
                         "{key} ({given}) is no crate or module; write `{}`",
                         key.example()
                     );

@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, error};
 /// Reads the bracketed list; a bracket that does not parse as patterns is consumed all the same.
 pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
     if !input.peek(token::Bracket) {
-        let message = format_args!(
+        let message = format!(
             "{key} is a list of patterns in brackets, as in `{}`",
             key.example()
         );

@@ -17,9 +17,8 @@ fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
             let given = literal::shown(value);
             let kind = other.map_or("no literal", literal::kind);
             let example = key.example();
-            let message = format_args!(
-                "{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`"
-            );
+            let message =
+                format!("{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`");
             Err(error(Code::WrongKind, value, message))
         }
     }
@@ -69,7 +68,7 @@ pub(crate) fn algorithm(key: Key, value: &Expr) -> syn::Result<LitStr> {
 pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
     if let Some(lit @ (Lit::Int(_) | Lit::Float(_))) = literal::of(value) {
         let given = quote!(#lit);
-        let message = format_args!(
+        let message = format!(
             "{key} ({given}) has no unit; write it as a string, \"{given}ms\" or \"{given}s\""
         );
         return Err(error(Code::DurationSyntax, value, message));
@@ -99,6 +98,6 @@ pub(crate) fn truth(key: Key, value: &Expr) -> syn::Result<bool> {
         return Ok(truth.value);
     }
     let given = literal::shown(value);
-    let message = format_args!("{key} ({given}) is neither `true` nor `false`");
+    let message = format!("{key} ({given}) is neither `true` nor `false`");
     Err(error(Code::WrongKind, value, message))
 }
