@@ -40,7 +40,7 @@ codes! {
     ATTRIBUTE_EMPTY_NAME = "R4C-ATR-007", "an empty name";
     ATTRIBUTE_NOT_LIMITABLE = "R4C-ATR-008", "an item that cannot be limited";
     ATTRIBUTE_OUT_OF_RANGE = "R4C-ATR-009", "bounds out of order or a window out of range";
-    ATTRIBUTE_DOES_NOT_FIT = "R4C-ATR-010", "an option that does not fit the function";
+    ATTRIBUTE_OUTPUT = "R4C-ATR-010", "an output that the attribute cannot work with as it stands";
 }
 
 impl Code {
