@@ -83,7 +83,7 @@ fn a_rejection_names_the_limit_and_the_calls_in_flight() {
     assert_eq!((error.limit(), error.in_flight()), (Some(2), Some(2)));
     assert_eq!(
         error.to_string(),
-        "limit of `tested` exceeded: 2 calls in flight, limit 2"
+        "limit of `tested` exceeded: 2 in flight, limit 2"
     );
     assert_eq!(error.code().as_str(), "R4C-CALL-001");
 }

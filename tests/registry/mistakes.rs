@@ -85,7 +85,7 @@ fn each_value_out_of_range_is_named_with_its_range_and_place() {
         assert_eq!(error.codes(), [Code::INVALID_SETTING], "{text}");
         assert!(text.contains(expected), "{text}\n  should say: {expected}");
         assert!(
-            text.contains(&format!("in register at {}:", file!())),
+            text.contains(&format!("in `register` at {}:", file!())),
             "{text}"
         );
     }
@@ -182,7 +182,7 @@ fn an_unknown_config_is_named_with_the_nearest() {
     assert_eq!(error.code(), Code::UNKNOWN_CONFIG);
     let text = error.to_string();
     assert!(
-        text.starts_with("the registry has no config `bakcend`, asked for by register_with at "),
+        text.starts_with("the registry has no config `bakcend`, asked for by `register_with` at "),
         "{text}"
     );
     assert!(text.contains("did you mean `backend`?"), "{text}");
@@ -207,7 +207,7 @@ fn an_unknown_id_is_named_with_the_nearest() {
     );
     let far = registry.adaptive_limit("payments").unwrap_err().to_string();
     assert!(
-        far.contains("it has 1 limits, each made on its function's first call"),
+        far.contains("`payments`; it has `orders`, and an attribute's limit is made on"),
         "{far}"
     );
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use code::Code;
-pub(crate) use problem::{Origin, Problem, nearest};
+pub(crate) use problem::{Origin, Problem, did_you_mean, listed};
 
 use crate::id::Id;
 
@@ -30,7 +30,7 @@ use crate::id::Id;
 /// let error = orders.try_acquire().unwrap_err();
 /// assert!(error.is_limit_exceeded());
 /// assert_eq!(error.code().as_str(), "R4C-CALL-001");
-/// assert_eq!(error.to_string(), "limit of `orders` exceeded: 1 calls in flight, limit 1");
+/// assert_eq!(error.to_string(), "limit of `orders` exceeded: 1 in flight, limit 1");
 /// # drop(permit);
 /// # Ok::<(), resilience_core::Error>(())
 /// ```
@@ -177,11 +177,11 @@ impl fmt::Display for Error {
             } => {
                 write!(
                     f,
-                    "limit of `{id}` exceeded: {in_flight} calls in flight, limit {limit}"
+                    "limit of `{id}` exceeded: {in_flight} in flight, limit {limit}"
                 )
             }
             Repr::BulkheadFull { id, limit } => {
-                write!(f, "bulkhead `{id}` full: {limit} calls in flight")
+                write!(f, "bulkhead `{id}` full: limit {limit}")
             }
             Repr::TimedOut { id, after } => write!(f, "`{id}` timed out after {after:?}"),
             Repr::Settings(problems) => {

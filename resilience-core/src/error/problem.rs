@@ -62,10 +62,7 @@ impl fmt::Display for Problem {
 ///
 /// Case and separators are what people get wrong most, so they cost nothing; of equally near ones the first in
 /// alphabetical order is taken, so that the message is always the same.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let given = fold(given);
     let mut candidates: Vec<&str> = candidates.into_iter().collect();
@@ -83,9 +80,48 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// Asks in a message whether the known name that is nearest to a misspelt one was meant, unless none is near.
+pub(crate) fn did_you_mean<'a>(
+    given: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(given, known).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// Lists names in a message, in alphabetical order; of many the first.
+pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MOST: usize = 8;
+    let mut names: Vec<&str> = names.into_iter().collect();
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names.sort_unstable();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let list: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let list = list.join(", ");
+    if more == 0 {
+        list
+    } else {
+        format!("{list} and {more} more")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_is_ordered_and_not_longer_than_one_reads() {
+        assert_eq!(listed([]), "none");
+        assert_eq!(listed(["b", "a"]), "`a`, `b`");
+        let many = ["h", "g", "f", "e", "d", "c", "b", "a", "x", "y"];
+        assert!(
+            listed(many).ends_with("`g`, `h` and 2 more"),
+            "{}",
+            listed(many)
+        );
+    }
 
     #[test]
     fn the_nearest_name_forgives_case_separators_and_a_typo_but_does_not_guess() {

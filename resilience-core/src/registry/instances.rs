@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::call_site::CallSite;
 use super::layers::{Algorithms, Layer, resolve};
-use crate::error::{Code, Error, Problem, nearest};
+use crate::error::{Code, Error, Problem, did_you_mean, listed};
 use crate::id::Id;
 use crate::limit::instance::Instance;
 use crate::limit::settings::{Factory, LimitSettings};
@@ -70,17 +70,12 @@ impl Instances {
         if let Some(made) = known.by_id.get(id) {
             return Ok(made.instance.clone());
         }
-        let hint = nearest(id, known.by_id.keys().map(Id::as_str));
-        let hint = hint.map_or_else(
-            || {
-                format!(
-                    "; it has {} limits, each made on its function's first call",
-                    known.by_id.len()
-                )
-            },
-            |near| format!("; did you mean `{near}`?"),
-        );
-        let text = format!("the registry has no limit `{id}`{hint}");
+        let ids = || known.by_id.keys().map(Id::as_str);
+        let hint = did_you_mean(id, ids()).unwrap_or_else(|| {
+            let ids = listed(ids());
+            format!("it has {ids}, and an attribute's limit is made on the function's first call")
+        });
+        let text = format!("the registry has no limit `{id}`; {hint}");
         Err(Error::settings(vec![Problem::new(
             Code::UNKNOWN_INSTANCE,
             text,
@@ -165,23 +160,13 @@ impl Instances {
     }
 
     fn unknown_config(&self, name: &str, own: &Layer) -> Problem {
-        let hint = nearest(name, self.configs.keys().map(String::as_str));
-        let hint = match hint {
-            Some(near) => format!("; did you mean `{near}`?"),
-            None if self.configs.is_empty() => "; it has none".to_owned(),
-            None => {
-                let names: Vec<_> = self
-                    .configs
-                    .keys()
-                    .map(|name| format!("`{name}`"))
-                    .collect();
-                format!("; it has {}", names.join(", "))
-            }
-        };
+        let names = || self.configs.keys().map(String::as_str);
+        let hint =
+            did_you_mean(name, names()).unwrap_or_else(|| format!("it has {}", listed(names())));
         Problem::new(
             Code::UNKNOWN_CONFIG,
             format!(
-                "the registry has no config `{name}`, asked for by {}{hint}",
+                "the registry has no config `{name}`, asked for by {}; {hint}",
                 own.place()
             ),
         )
@@ -229,7 +214,7 @@ impl Made {
             })
             .collect();
         let text = format!(
-            "limit `{}` of the {} has other settings than the one made first by the {}: {}",
+            "limit `{}`, asked for by {}, has other settings than {} made it with: {}",
             self.instance.id(),
             asked_by.place(),
             self.by,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Code, Origin, Problem, nearest};
+use crate::error::{Code, Origin, Problem, did_you_mean};
 use crate::limit::LimitConfig;
 use crate::limit::settings::{BUILT_IN, Factory, LimitSettings, built_in};
 
@@ -56,9 +56,8 @@ impl Layer {
         if let Some(name) = &self.config.algorithm
             && algorithms.find(name).is_none()
         {
-            let hint = nearest(name, algorithms.names());
-            let hint = hint
-                .map(|near| format!("; did you mean `{near}`?"))
+            let hint = did_you_mean(name, algorithms.names())
+                .map(|hint| format!("; {hint}"))
                 .unwrap_or_default();
             let names: Vec<_> = algorithms.names().collect();
             let text = format!(

@@ -114,7 +114,7 @@ impl Registry {
     /// `R4C-REG-002` for settings that are out of range; all problems at once.
     #[track_caller]
     pub fn register(&self, id: impl Into<Id>, config: LimitConfig) -> Result<AdaptiveLimit, Error> {
-        let layer = Layer::new("register", Some(Origin::caller()), config);
+        let layer = Layer::new("`register`", Some(Origin::caller()), config);
         self.0
             .get_or_make(id.into(), None, &layer)
             .map(AdaptiveLimit::new)
@@ -132,7 +132,7 @@ impl Registry {
         name: &str,
         config: LimitConfig,
     ) -> Result<AdaptiveLimit, Error> {
-        let layer = Layer::new("register_with", Some(Origin::caller()), config);
+        let layer = Layer::new("`register_with`", Some(Origin::caller()), config);
         self.0
             .get_or_make(id.into(), Some(name), &layer)
             .map(AdaptiveLimit::new)
