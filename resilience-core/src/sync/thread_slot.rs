@@ -125,7 +125,16 @@ mod tests {
     }
 
     #[test]
-    fn a_destructor_of_the_ending_thread_is_told_so_and_does_not_panic() {
+    fn ended_threads_give_their_numbers_to_new_ones() {
+        let highest = (0..1000)
+            .map(|_| std::thread::spawn(|| current().unwrap()).join().unwrap())
+            .max();
+        // Other tests' threads have numbers too, but not that many at once.
+        assert!(highest < Some(500), "{highest:?}");
+    }
+
+    #[test]
+    fn a_destructor_of_the_ending_thread_may_ask_too() {
         struct Late(std::sync::mpsc::Sender<Option<usize>>);
         impl Drop for Late {
             fn drop(&mut self) {
