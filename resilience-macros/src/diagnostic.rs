@@ -8,29 +8,29 @@ use quote::ToTokens;
 /// The codes of the attribute's mistakes. They are stable: the documentation has a page for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
-    DurationSyntax,
+    Duration,
     UnknownOption,
     BoundBelowOne,
-    WrongKind,
+    WrongValue,
     DuplicateOption,
     UnknownAlgorithm,
-    EmptyText,
-    CannotBeLimited,
-    OutOfOrder,
+    EmptyName,
+    NotLimitable,
+    OutOfRange,
 }
 
 impl Code {
     fn as_str(self) -> &'static str {
         match self {
-            Self::DurationSyntax => "R4C-ATR-001",
+            Self::Duration => "R4C-ATR-001",
             Self::UnknownOption => "R4C-ATR-002",
             Self::BoundBelowOne => "R4C-ATR-003",
-            Self::WrongKind => "R4C-ATR-004",
+            Self::WrongValue => "R4C-ATR-004",
             Self::DuplicateOption => "R4C-ATR-005",
             Self::UnknownAlgorithm => "R4C-ATR-006",
-            Self::EmptyText => "R4C-ATR-007",
-            Self::CannotBeLimited => "R4C-ATR-008",
-            Self::OutOfOrder => "R4C-ATR-009",
+            Self::EmptyName => "R4C-ATR-007",
+            Self::NotLimitable => "R4C-ATR-008",
+            Self::OutOfRange => "R4C-ATR-009",
         }
     }
 }

@@ -41,7 +41,7 @@ impl Parse for Function {
                 sig.ident
             );
             return Err(error(
-                Code::CannotBeLimited,
+                Code::NotLimitable,
                 input.parse::<Token![;]>()?,
                 message,
             ));
@@ -167,20 +167,20 @@ fn refused(keyword: &TokenTree, what: &str) -> syn::Error {
             "{what} cannot be limited; `#[adaptive_limit]` goes on a fn or method with a body"
         ),
     };
-    error(Code::CannotBeLimited, keyword, message)
+    error(Code::NotLimitable, keyword, message)
 }
 
 fn refuse_signature(sig: &Signature) -> syn::Result<()> {
     if let Some(constness) = sig.constness {
         let message = "a const fn cannot be limited; what runs at compile time calls nobody";
-        return Err(error(Code::CannotBeLimited, constness, message));
+        return Err(error(Code::NotLimitable, constness, message));
     }
     if let ReturnType::Type(_, ty) = &sig.output
         && matches!(**ty, Type::Never(_))
     {
         let message =
             "a fn that never returns cannot be limited; its call would hold a slot for ever";
-        return Err(error(Code::CannotBeLimited, ty, message));
+        return Err(error(Code::NotLimitable, ty, message));
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
         && matches!(unary.op, UnOp::Neg(_))
     {
         return Err(error(
-            Code::WrongKind,
+            Code::WrongValue,
             value,
             format_args!("{key} ({given}) is negative; it counts calls, from 1"),
         ));
@@ -50,7 +50,7 @@ pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
     let Lit::Int(int) = lit else {
         let kind = literal::kind(lit);
         return Err(error(
-            Code::WrongKind,
+            Code::WrongValue,
             value,
             format_args!("{key} ({given}) is {kind}; a whole number is wanted"),
         ));
@@ -58,7 +58,7 @@ pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
     if !matches!(int.suffix(), "" | "u32") {
         let suffix = int.suffix();
         return Err(error(
-            Code::WrongKind,
+            Code::WrongValue,
             value,
             format_args!("{key} ({given}) is no `u32`; leave the suffix `{suffix}` out"),
         ));
@@ -74,7 +74,7 @@ pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
     }
     if calls > MOST {
         return Err(error(
-            Code::WrongKind,
+            Code::WrongValue,
             value,
             format_args!("{key} ({given}) is above {MOST}, the most calls of one limit"),
         ));
@@ -98,7 +98,7 @@ pub(crate) fn check_order(
         && low > high
     {
         let message = format!("`min_limit` ({low}) is above `max_limit` ({high})");
-        diagnostics.report(Code::OutOfOrder, min, message);
+        diagnostics.report(Code::OutOfRange, min, message);
         // With the bounds out of order nothing can be said about the initial limit.
         return;
     }
@@ -107,7 +107,7 @@ pub(crate) fn check_order(
         && calls < low
     {
         diagnostics.report(
-            Code::OutOfOrder,
+            Code::OutOfRange,
             initial,
             format!("`initial_limit` ({calls}) is below `min_limit` ({low})"),
         );
@@ -116,7 +116,7 @@ pub(crate) fn check_order(
         && calls > high
     {
         diagnostics.report(
-            Code::OutOfOrder,
+            Code::OutOfRange,
             initial,
             format!("`initial_limit` ({calls}) is above `max_limit` ({high})"),
         );

@@ -62,7 +62,7 @@ impl Args {
             let read = match self.read_one(input, &mut seen, diagnostics) {
                 Ok(()) if input.is_empty() || input.peek(Token![,]) => Ok(()),
                 Ok(()) => Err(error(
-                    Code::WrongKind,
+                    Code::WrongValue,
                     next(input),
                     "a `,` is missing before this",
                 )),
@@ -90,13 +90,13 @@ impl Args {
             let message = format!(
                 "`{given}` is no option; options are written `name = value`, as in `{example}`"
             );
-            return Err(error(Code::WrongKind, &given, message));
+            return Err(error(Code::WrongValue, &given, message));
         }
         let ident = input.call(Ident::parse_any)?;
         let name = ident.to_string();
         if name == "skip" {
             let message = "`skip` leaves a method of a limited `impl` block out; there is no such block around";
-            return Err(error(Code::CannotBeLimited, ident, message));
+            return Err(error(Code::NotLimitable, ident, message));
         }
         let Some(key) = Key::find(&name) else {
             return Err(error(Code::UnknownOption, ident, Key::unknown(&name)));
@@ -110,12 +110,12 @@ impl Args {
         }
         if !input.peek(Token![=]) {
             let message = format!("{key} has no value; write `{}`", key.example());
-            return Err(error(Code::WrongKind, ident, message));
+            return Err(error(Code::WrongValue, ident, message));
         }
         let equals: Token![=] = input.parse()?;
         if input.is_empty() || input.peek(Token![,]) {
             let message = format!("{key} has no value; write `{}`", key.example());
-            return Err(error(Code::WrongKind, quote!(#ident #equals), message));
+            return Err(error(Code::WrongValue, quote!(#ident #equals), message));
         }
         let repeated = seen.contains(&key);
         seen.push(key);
@@ -168,7 +168,7 @@ impl Args {
                         "{key} ({given}) is no crate or module; write `{}`",
                         key.example()
                     );
-                    return Err(error(Code::WrongKind, value, message));
+                    return Err(error(Code::WrongValue, value, message));
                 }
                 self.krate = Some(path.path);
             }
@@ -186,7 +186,7 @@ fn path(key: Key, value: &Expr) -> syn::Result<syn::ExprPath> {
         _ => {
             let given = literal::shown(value);
             Err(error(
-                Code::WrongKind,
+                Code::WrongValue,
                 value,
                 format_args!("{key} ({given}) is no path; write `{}`", key.example()),
             ))

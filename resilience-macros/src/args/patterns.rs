@@ -14,7 +14,7 @@ pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
             key.example()
         );
         return Err(error(
-            Code::WrongKind,
+            Code::WrongValue,
             input.cursor().token_stream().into_iter().next(),
             message,
         ));

@@ -19,7 +19,7 @@ fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
             let example = key.example();
             let message =
                 format!("{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`");
-            Err(error(Code::WrongKind, value, message))
+            Err(error(Code::WrongValue, value, message))
         }
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
             }
             _ => format!("{key} ({given}) is empty; leave it out to use no named configuration"),
         };
-        return Err(error(Code::EmptyText, text, message));
+        return Err(error(Code::EmptyName, text, message));
     }
     Ok(text.clone())
 }
@@ -71,20 +71,20 @@ pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
         let message = format!(
             "{key} ({given}) has no unit; write it as a string, \"{given}ms\" or \"{given}s\""
         );
-        return Err(error(Code::DurationSyntax, value, message));
+        return Err(error(Code::Duration, value, message));
     }
     let text = string(key, value)?;
     let given = quote!(#text);
     let nanos = duration::parse(&text.value()).map_err(|wrong| {
         error(
-            Code::DurationSyntax,
+            Code::Duration,
             text,
             format_args!("{key} ({given}) {wrong}"),
         )
     })?;
     if !duration::WINDOW.contains(&nanos) {
         return Err(error(
-            Code::OutOfOrder,
+            Code::OutOfRange,
             text,
             format_args!("{key} ({given}) is not within 1ms and 1h"),
         ));
@@ -99,5 +99,5 @@ pub(crate) fn truth(key: Key, value: &Expr) -> syn::Result<bool> {
     }
     let given = literal::shown(value);
     let message = format!("{key} ({given}) is neither `true` nor `false`");
-    Err(error(Code::WrongKind, value, message))
+    Err(error(Code::WrongValue, value, message))
 }
