@@ -22,7 +22,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let (number, unit) = text.split_at(digits);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    if !all_digits(whole) || !all_digits(fraction) {
+    let spaced = unit.contains(char::is_whitespace);
+    if spaced || !all_digits(whole) || !all_digits(fraction) {
         return Err(
             "is not a duration: a number and its unit are wanted, as in \"1s\" or \"250ms\"".into(),
         );

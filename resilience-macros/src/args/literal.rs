@@ -35,6 +35,9 @@ pub(crate) fn kind(lit: &Lit) -> &'static str {
         Lit::Float(_) => "a fraction",
         Lit::Bool(_) => "a truth value",
         Lit::Char(_) => "a character",
+        Lit::ByteStr(_) => "a byte string",
+        Lit::Byte(_) => "a byte",
+        Lit::CStr(_) => "a C string",
         _ => "another kind of literal",
     }
 }
