@@ -9,7 +9,7 @@ use super::literal;
 use crate::diagnostic::{Code, Diagnostics, error};
 
 /// More calls in flight than any one limit is meant for.
-const MOST: u64 = 1_000_000;
+pub(crate) const MOST: u64 = 1_000_000;
 
 /// A number of calls.
 pub(crate) enum Bound {

@@ -1,5 +1,7 @@
 //! What stands in the attribute's parentheses.
 
+#[cfg(test)]
+mod agreement;
 mod bounds;
 mod duration;
 mod key;

@@ -1,0 +1,36 @@
+//! What the attribute checks at compile time is what the registry checks at run time: this crate cannot use the core, so
+//! both know names and ranges.
+
+use std::time::Duration;
+
+use resilience::limit::LimitConfig;
+use resilience::limit::algorithm::Bounds;
+use resilience::registry::Registry;
+
+use super::{bounds, duration, text};
+
+fn refusal(config: LimitConfig) -> Option<String> {
+    let refused = Registry::new().register("limit", config).err()?;
+    Some(refused.to_string())
+}
+
+#[test]
+fn on_the_algorithms() {
+    let names = text::ALGORITHMS.join(", ");
+    let refusal = refusal(LimitConfig::new().algorithm("none of them")).expect("unknown");
+    let allowed = format!("allowed is one of {names}; ");
+    assert!(refusal.contains(&allowed), "{refusal}");
+}
+
+#[test]
+fn on_the_largest_limit() {
+    assert_eq!(bounds::MOST, u64::from(Bounds::MAX));
+}
+
+#[test]
+fn on_the_range_of_windows() {
+    let window = |nanos| refusal(LimitConfig::new().window(Duration::from_nanos(nanos)));
+    let (shortest, longest) = (*duration::WINDOW.start(), *duration::WINDOW.end());
+    assert_eq!((window(shortest), window(longest)), (None, None));
+    assert!(window(shortest - 1).is_some() && window(longest + 1).is_some());
+}
