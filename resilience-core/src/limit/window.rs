@@ -11,7 +11,10 @@ pub struct Sample {
     pub dropped: bool,
 }
 
-/// What the calls that ended in a window add up to: sums, counts and one maximum, all exact.
+/// What the calls that ended in a window add up to: sums, counts and one maximum.
+///
+/// Sums and counts are exact, but for those of logarithms, where each sample may be off by 2e-5. The maximum is never too low; a
+/// sample that is added at the very moment when the window before closes may bring that one's along.
 ///
 /// Two kinds of calls ended: *samples*, which count, and the others, which do not (ignored failures, cancelled and
 /// panicked calls, and calls admitted before the last decision that asked to
