@@ -1,1 +1,5 @@
-//! Nothing but a place for the test binaries beside it.
+//! What the test and benchmark binaries beside it share.
+
+pub mod allocations;
+pub mod bench;
+pub mod calls;
