@@ -1,0 +1,56 @@
+//! Makes a number of calls of one kind, for ci/callgrind to count the instructions of.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use resilience::limit::LimitConfig;
+use resilience::registry::Registry;
+use resilience::time::ManualClock;
+use resilience_tests::calls;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, count] = args.as_slice() else {
+        eprintln!("nothing to see here without ci/callgrind");
+        return ExitCode::SUCCESS;
+    };
+    let Ok(count) = count.parse::<u64>() else {
+        eprintln!("not a number of calls: {count}");
+        return ExitCode::FAILURE;
+    };
+    // The time-stamp counter is not to be had under valgrind: how the clock is read would depend on the machine.
+    let registry = Registry::builder().clock(ManualClock::new()).build();
+    let registry = registry.expect("a valid registry");
+    registry.clone().install().expect("the first one");
+    match kind.as_str() {
+        "admitted-sync" => {
+            for key in 1..=count {
+                let _ = black_box(calls::admitted(black_box(key)));
+            }
+        }
+        "admitted-async" => {
+            for key in 1..=count {
+                let _ = black_box(calls::poll_admitted_async(black_box(key)));
+            }
+        }
+        "rejected" => {
+            let _slot = calls::fill();
+            for key in 1..=count {
+                let _ = black_box(calls::rejected(black_box(key)));
+            }
+        }
+        "look-up" => {
+            registry
+                .register("orders", LimitConfig::new())
+                .expect("valid settings");
+            for _ in 0..count {
+                let _ = black_box(registry.adaptive_limit(black_box("orders")));
+            }
+        }
+        _ => {
+            eprintln!("no such kind of call: {kind}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
