@@ -25,8 +25,10 @@ pub struct CallSite {
     max_limit: Option<u32>,
     window: Option<u64>,
     enabled: Option<bool>,
-    /// The instance in the first registry that the site was called with, which is the only one in production. Kept for
-    /// as long as the process lives, so a call borrows it and touches no reference count.
+    /// The instance in the process-wide registry, of which there is one. Kept for as long as the process lives, so a call
+    /// borrows it and touches no reference count.
+    global: OnceLock<Arc<Instance>>,
+    /// The same for the first registry that was named, which is the only one in production.
     pinned: OnceLock<Pinned>,
 }
 
@@ -70,6 +72,7 @@ impl CallSite {
             max_limit: None,
             window: None,
             enabled: None,
+            global: OnceLock::new(),
             pinned: OnceLock::new(),
         }
     }
@@ -113,10 +116,28 @@ impl CallSite {
     /// The site's limit in the registry that is in force: the one scoped to the thread or future, else the process-wide.
     #[inline]
     pub fn resolve(&'static self) -> Resolved {
-        match global::scoped() {
-            None => self.resolve_in(global::get()),
-            Some(registry) => self.look_up(&registry),
+        match self.global.get() {
+            Some(instance) if !global::any_scoped() => {
+                Resolved(Ok(InstanceRef::Borrowed(instance)))
+            }
+            _ => self.resolve_slowly(),
         }
+    }
+
+    /// Its first call, or a registry is scoped to some thread or future.
+    #[cold]
+    fn resolve_slowly(&'static self) -> Resolved {
+        if let Some(registry) = global::scoped() {
+            return self.look_up(&registry);
+        }
+        let instance = match self.global.get() {
+            Some(instance) => instance,
+            None => match global::get().0.of_site(self) {
+                Ok(instance) => self.global.get_or_init(|| instance),
+                Err(error) => return Resolved(Err(Box::new(error))),
+            },
+        };
+        Resolved(Ok(InstanceRef::Borrowed(instance)))
     }
 
     /// The site's limit in a registry.

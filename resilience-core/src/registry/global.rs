@@ -33,18 +33,14 @@ pub(crate) fn install(registry: Registry) -> Result<(), Error> {
     })
 }
 
-/// The registry that the calling thread is scoped to, if any.
+/// Whether a scope is entered on any thread.
 #[inline]
-pub(crate) fn scoped() -> Option<Registry> {
-    if SCOPES.load(Ordering::Relaxed) == 0 {
-        None
-    } else {
-        innermost()
-    }
+pub(crate) fn any_scoped() -> bool {
+    SCOPES.load(Ordering::Relaxed) != 0
 }
 
-#[cold]
-fn innermost() -> Option<Registry> {
+/// The registry that the calling thread is scoped to, if any.
+pub(crate) fn scoped() -> Option<Registry> {
     // Fails while the thread ends, when its scopes are gone.
     CURRENT
         .try_with(|current| current.borrow().last().cloned())
