@@ -280,6 +280,17 @@ impl Stripes {
     /// Hands the calling thread its stripe.
     #[inline]
     fn with(&self, write: impl FnOnce(&Stripe)) {
+        let near = self.near.get(thread_slot::if_assigned());
+        if let Some(stripe) = near.and_then(OnceLock::get) {
+            write(stripe);
+        } else {
+            self.with_farther(write);
+        }
+    }
+
+    /// Like `with`, for all that is not on the path of most calls: out of it, so that it costs them no registers.
+    #[cold]
+    fn with_farther(&self, write: impl FnOnce(&Stripe)) {
         if let Some(place) = thread_slot::current().and_then(|slot| self.place(slot)) {
             write(place.get_or_init(Box::default));
         } else {
@@ -288,12 +299,10 @@ impl Stripes {
         }
     }
 
-    #[inline]
     fn place(&self, slot: usize) -> Option<&Place> {
         self.near.get(slot).or_else(|| self.far_place(slot))
     }
 
-    #[cold]
     fn far_place(&self, slot: usize) -> Option<&Place> {
         // Slots 16 to 31, 32 to 63, …: the group is told by the highest bit.
         let group = slot.ilog2() - NEAR.ilog2();

@@ -5,9 +5,9 @@
 //! has one writer at a time.
 
 #[cfg(loom)]
-pub(crate) use modelled::current;
+pub(crate) use modelled::{current, if_assigned};
 #[cfg(not(loom))]
-pub(crate) use real::current;
+pub(crate) use real::{current, if_assigned};
 
 #[cfg(not(loom))]
 mod real {
@@ -50,8 +50,13 @@ mod real {
         }
     }
 
-    /// Returns the calling thread's number, or `None` in a destructor that runs while the thread ends.
+    /// Returns the calling thread's number if it has one by now, else one that is larger than any.
     #[inline]
+    pub(crate) fn if_assigned() -> usize {
+        SLOT.get()
+    }
+
+    /// Returns the calling thread's number, or `None` in a destructor that runs while the thread ends.
     pub(crate) fn current() -> Option<usize> {
         match SLOT.get() {
             UNASSIGNED => assign(),
@@ -60,7 +65,6 @@ mod real {
         }
     }
 
-    #[cold]
     fn assign() -> Option<usize> {
         // Registers the destructor; fails if the thread's destructors are running already.
         GUARD.try_with(|_| ()).ok()?;
@@ -89,8 +93,12 @@ mod modelled {
         static SLOT: usize = NEXT.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn if_assigned() -> usize {
+        SLOT.with(|slot| *slot)
+    }
+
     pub(crate) fn current() -> Option<usize> {
-        Some(SLOT.with(|slot| *slot))
+        Some(if_assigned())
     }
 }
 
