@@ -60,7 +60,7 @@ impl AdaptiveLimit {
     /// An error for which [`Error::is_limit_exceeded`] holds if as many calls are in flight as the limit allows.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Error> {
-        InstanceRef::Borrowed(&self.0).acquire()
+        Permit::acquire(InstanceRef::Borrowed(&self.0))
     }
 
     /// Like [`try_acquire`](Self::try_acquire), with a permit that borrows nothing, to be moved to another thread or
@@ -70,7 +70,7 @@ impl AdaptiveLimit {
     ///
     /// As for [`try_acquire`](Self::try_acquire).
     pub fn try_acquire_owned(&self) -> Result<Permit<'static>, Error> {
-        InstanceRef::Shared(self.0.clone()).acquire()
+        Permit::acquire(InstanceRef::Shared(self.0.clone()))
     }
 
     /// Returns what the limit is now and how it came to be that.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::algorithm::{Algorithm, Bounds, Close, Decision};
 use super::listeners::Listeners;
 use super::log2::{natural, natural_square};
-use super::permit::Permit;
 use super::settings::LimitSettings;
 use super::slots::{Admission, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
@@ -139,9 +138,9 @@ impl Instance {
         self.slots.in_flight()
     }
 
-    /// Takes a slot, or tells why not.
+    /// Takes a slot if one is free.
     #[inline]
-    pub(crate) fn admit(&self) -> Result<Admitted, Error> {
+    pub(crate) fn admit(&self) -> Result<Admitted, Full> {
         match self.slots.try_acquire() {
             Admission::Admitted { in_flight } => {
                 let started = self.clock.now();
@@ -151,9 +150,21 @@ impl Instance {
             Admission::Off => Ok(Admitted::default()),
             Admission::Full { limit, in_flight } => {
                 self.stripes.reject();
-                Err(Error::limit_exceeded(self.id.clone(), limit, in_flight))
+                Err(Full { limit, in_flight })
             }
         }
+    }
+
+    /// The error of a call that found all slots taken.
+    #[inline]
+    pub(crate) fn rejection(&self, full: Full) -> Error {
+        Error::limit_exceeded(self.id.clone(), full.limit, full.in_flight)
+    }
+
+    /// Ends a call that was cancelled or panicked.
+    #[cold]
+    pub(crate) fn cancel(&self, call: Admitted) {
+        self.end(call, None);
     }
 
     /// Ends a call that holds a slot: gives its slot back, adds it up and, if the window's time is up, closes the window.
@@ -391,6 +402,13 @@ impl Admitted {
     }
 }
 
+/// A call that found all slots taken. Not an [`Error`] yet: two numbers stay in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Full {
+    limit: u32,
+    in_flight: u32,
+}
+
 /// Runs an algorithm's code so that a panic in it stays in it.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     // The algorithm's own state may be half changed by its panic; that is its author's to bear, ours is untouched.
@@ -402,14 +420,6 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 pub(crate) enum InstanceRef<'a> {
     Borrowed(&'a Instance),
     Shared(Arc<Instance>),
-}
-
-impl<'a> InstanceRef<'a> {
-    #[inline]
-    pub(crate) fn acquire(self) -> Result<Permit<'a>, Error> {
-        let call = self.admit()?;
-        Ok(Permit::new(self, call))
-    }
 }
 
 impl std::ops::Deref for InstanceRef<'_> {

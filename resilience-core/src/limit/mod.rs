@@ -6,7 +6,7 @@ mod handle;
 pub(crate) mod instance;
 mod listeners;
 mod log2;
-mod permit;
+pub(crate) mod permit;
 pub(crate) mod settings;
 mod slots;
 mod snapshot;

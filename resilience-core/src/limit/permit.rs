@@ -1,6 +1,9 @@
 //! The slot of one call.
 
-use super::instance::{Admitted, InstanceRef};
+use std::ops::Deref;
+
+use super::instance::{Admitted, Instance, InstanceRef};
+use crate::error::Error;
 use crate::outcome::Outcome;
 
 /// A slot of an adaptive limit, held for one call and given back exactly once.
@@ -18,16 +21,12 @@ use crate::outcome::Outcome;
 /// ```
 #[derive(Debug)]
 #[must_use = "a permit that is dropped at once gives its slot back before the call"]
-pub struct Permit<'a> {
-    instance: InstanceRef<'a>,
-    /// Holds nothing once the slot is given back.
-    call: Admitted,
-}
+pub struct Permit<'a>(Guard<InstanceRef<'a>>);
 
 impl<'a> Permit<'a> {
     #[inline]
-    pub(super) fn new(instance: InstanceRef<'a>, call: Admitted) -> Self {
-        Self { instance, call }
+    pub(crate) fn acquire(instance: InstanceRef<'a>) -> Result<Self, Error> {
+        Guard::acquire(instance).map(Self)
     }
 
     /// Gives the slot back and counts the call as `outcome` says.
@@ -35,22 +34,43 @@ impl<'a> Permit<'a> {
     /// If this ends the window, the calling thread asks the algorithm for the next limit and calls the listeners, after
     /// the slot is free.
     #[inline]
-    pub fn complete(mut self, outcome: Outcome) {
-        self.end(Some(outcome));
+    pub fn complete(self, outcome: Outcome) {
+        self.0.complete(outcome);
+    }
+}
+
+/// A permit by the way it holds its instance. A call that begins and ends in one function holds a mere reference, so that
+/// all of its permit is in registers.
+#[derive(Debug)]
+pub(crate) struct Guard<I: Deref<Target = Instance>> {
+    instance: I,
+    /// Holds nothing once the slot is given back.
+    call: Admitted,
+}
+
+impl<I: Deref<Target = Instance>> Guard<I> {
+    #[inline]
+    pub(crate) fn acquire(instance: I) -> Result<Self, Error> {
+        match instance.admit() {
+            Ok(call) => Ok(Self { instance, call }),
+            Err(full) => Err(instance.rejection(full)),
+        }
     }
 
     #[inline]
-    fn end(&mut self, outcome: Option<Outcome>) {
+    pub(crate) fn complete(mut self, outcome: Outcome) {
         let call = std::mem::take(&mut self.call);
         if call.holds_a_slot() {
-            self.instance.end(call, outcome);
+            self.instance.end(call, Some(outcome));
         }
     }
 }
 
-impl Drop for Permit<'_> {
+impl<I: Deref<Target = Instance>> Drop for Guard<I> {
     #[inline]
     fn drop(&mut self) {
-        self.end(None);
+        if self.call.holds_a_slot() {
+            self.instance.cancel(self.call);
+        }
     }
 }

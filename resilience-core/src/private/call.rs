@@ -10,13 +10,14 @@ use pin_project_lite::pin_project;
 
 use crate::error::Error;
 use crate::limit::Permit;
+use crate::limit::permit::Guard;
 use crate::outcome::Outcome;
 use crate::registry::call_site::Resolved;
 
 impl Resolved {
     #[inline]
     fn acquire(self) -> Result<Permit<'static>, Error> {
-        self.0.map_err(|error| *error)?.acquire()
+        Permit::acquire(self.0.map_err(|error| *error)?)
     }
 }
 
@@ -32,7 +33,11 @@ pub fn limit_sync<R>(
     classify: impl FnOnce(&R) -> Outcome,
     reject: impl FnOnce(Error) -> R,
 ) -> R {
-    match resolved.acquire() {
+    let instance = match resolved.0 {
+        Ok(instance) => instance,
+        Err(error) => return reject(*error),
+    };
+    match Guard::acquire(&*instance) {
         Ok(permit) => {
             let output = body();
             permit.complete(classify(&output));
