@@ -142,17 +142,25 @@ impl Instance {
     #[inline]
     pub(crate) fn admit(&self) -> Result<Admitted, Full> {
         match self.slots.try_acquire() {
-            Admission::Admitted { in_flight } => {
-                let started = self.clock.now();
-                self.stripes.admit(started);
-                Ok(Admitted { started, in_flight })
-            }
+            Admission::Admitted { in_flight } => Ok(Admitted {
+                started: self.start(),
+                in_flight,
+            }),
             Admission::Off => Ok(Admitted::default()),
             Admission::Full { limit, in_flight } => {
                 self.stripes.reject();
                 Err(Full { limit, in_flight })
             }
         }
+    }
+
+    /// Counts a call as admitted and returns when that was.
+    // Out of line, as `end` is: what is inlined into each limited function is only what a rejection needs.
+    #[inline(never)]
+    fn start(&self) -> u64 {
+        let started = self.clock.now();
+        self.stripes.admit(started);
+        started
     }
 
     /// The error of a call that found all slots taken.
@@ -170,7 +178,7 @@ impl Instance {
     /// Ends a call that holds a slot: gives its slot back, adds it up and, if the window's time is up, closes the window.
     ///
     /// `None` stands for a call that was cancelled or panicked.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn end(&self, call: Admitted, outcome: Option<Outcome>) {
         let ended = self.clock.now();
         self.slots.release();
