@@ -66,6 +66,47 @@ impl<I: Deref<Target = Instance>> Guard<I> {
     }
 }
 
+impl Guard<InstanceRef<'_>> {
+    /// A place for a slot, which holds none yet.
+    #[inline]
+    pub(crate) fn idle(instance: InstanceRef<'_>) -> Guard<InstanceRef<'_>> {
+        Guard {
+            instance,
+            call: Admitted::default(),
+        }
+    }
+
+    /// Takes a slot, to be held by the reference while this holds none.
+    #[inline]
+    pub(crate) fn take_slot(&self) -> Result<Guard<&Instance>, Error> {
+        Guard::acquire(&*self.instance)
+    }
+
+    /// Hands over what was kept.
+    #[inline]
+    pub(crate) fn resume(&mut self) -> Guard<&Instance> {
+        let call = std::mem::take(&mut self.call);
+        Guard {
+            instance: &self.instance,
+            call,
+        }
+    }
+
+    /// Keeps what was held by a reference to the same instance.
+    #[inline]
+    pub(crate) fn keep(&mut self, call: Admitted) {
+        self.call = call;
+    }
+}
+
+impl Guard<&Instance> {
+    /// Hands over the call without ending it.
+    #[inline]
+    pub(crate) fn suspend(mut self) -> Admitted {
+        std::mem::take(&mut self.call)
+    }
+}
+
 impl<I: Deref<Target = Instance>> Drop for Guard<I> {
     #[inline]
     fn drop(&mut self) {

@@ -9,17 +9,10 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::error::Error;
-use crate::limit::Permit;
+use crate::limit::instance::InstanceRef;
 use crate::limit::permit::Guard;
 use crate::outcome::Outcome;
 use crate::registry::call_site::Resolved;
-
-impl Resolved {
-    #[inline]
-    fn acquire(self) -> Result<Permit<'static>, Error> {
-        Permit::acquire(self.0.map_err(|error| *error)?)
-    }
-}
 
 /// Runs `body` under the limit, or makes the output of a rejected call.
 ///
@@ -63,7 +56,8 @@ where
 {
     Limited {
         future,
-        state: State::Unpolled { resolved },
+        permit: resolved.0.map(Guard::idle),
+        phase: Phase::Unpolled,
         hooks: Some((classify, reject)),
     }
 }
@@ -94,26 +88,25 @@ pin_project! {
     pub struct Limited<F, C, J> {
         #[pin]
         future: F,
-        state: State,
+        // Holds the slot between polls. During one the slot is held on the stack: a panic of the inner future frees it.
+        permit: Result<Guard<InstanceRef<'static>>, Box<Error>>,
+        phase: Phase,
         // What to make of the output and of a rejection; `None` when the future is done.
         hooks: Option<(C, J)>,
     }
 }
 
+#[derive(Clone, Copy)]
+enum Phase {
+    Unpolled,
+    Suspended,
+    /// Done, or being polled: it stays so if the inner future panics.
+    Over,
+}
+
 // As safe to unwind through as what it holds: a panic of the inner future leaves no permit and no half-done state here.
 impl<F: UnwindSafe, C: UnwindSafe, J: UnwindSafe> UnwindSafe for Limited<F, C, J> {}
 impl<F: RefUnwindSafe, C: RefUnwindSafe, J: RefUnwindSafe> RefUnwindSafe for Limited<F, C, J> {}
-
-enum State {
-    Unpolled {
-        resolved: Resolved,
-    },
-    Running {
-        permit: Permit<'static>,
-    },
-    /// Done, or being polled: a panic of the inner future unwinds with the permit on the stack, which frees the slot.
-    Empty,
-}
 
 impl<F, C, J> Future for Limited<F, C, J>
 where
@@ -126,25 +119,32 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let permit = match std::mem::replace(this.state, State::Empty) {
-            State::Running { permit } => permit,
-            State::Unpolled { resolved } => match resolved.acquire() {
-                Ok(permit) => permit,
-                Err(error) => {
-                    let (_, reject) = this.hooks.take().expect(POLLED_AFTER_READY);
-                    return Poll::Ready(reject(error));
-                }
+        let rejected = |hooks: &mut Option<(C, J)>, error| {
+            let (_, reject) = hooks.take().expect(POLLED_AFTER_READY);
+            Poll::Ready(reject(error))
+        };
+        let permit = match this.permit {
+            Ok(permit) => permit,
+            Err(error) => return rejected(this.hooks, (**error).clone()),
+        };
+        let running = match std::mem::replace(this.phase, Phase::Over) {
+            Phase::Unpolled => match permit.take_slot() {
+                Ok(running) => running,
+                Err(error) => return rejected(this.hooks, error),
             },
-            State::Empty => panic!("{POLLED_AFTER_READY}"),
+            Phase::Suspended => permit.resume(),
+            Phase::Over => panic!("{POLLED_AFTER_READY}"),
         };
         match this.future.poll(context) {
             Poll::Ready(output) => {
                 let (classify, _) = this.hooks.take().expect(POLLED_AFTER_READY);
-                permit.complete(classify(&output));
+                running.complete(classify(&output));
                 Poll::Ready(output)
             }
             Poll::Pending => {
-                *this.state = State::Running { permit };
+                let call = running.suspend();
+                permit.keep(call);
+                *this.phase = Phase::Suspended;
                 Poll::Pending
             }
         }
