@@ -26,11 +26,16 @@ pub fn limit_sync<R>(
     classify: impl FnOnce(&R) -> Outcome,
     reject: impl FnOnce(Error) -> R,
 ) -> R {
+    let shared;
     let instance = match resolved.0 {
-        Ok(instance) => instance,
+        Ok(InstanceRef::Borrowed(instance)) => instance,
+        Ok(InstanceRef::Shared(instance)) => {
+            shared = instance;
+            &shared
+        }
         Err(error) => return reject(*error),
     };
-    match Guard::acquire(&*instance) {
+    match Guard::acquire(instance) {
         Ok(permit) => {
             let output = body();
             permit.complete(classify(&output));
