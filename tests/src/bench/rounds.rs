@@ -14,8 +14,10 @@ pub(super) struct Measured {
     /// that the threads never ran at the same time.
     pub(super) ns: f64,
     pub(super) reference_ns: f64,
-    /// The ratio of the two within a round: the median and the least.
+    /// The ratio of the two within a round, the median.
     pub(super) ratio: f64,
+    /// The ratio of the least times of each: what a machine without neighbours would show. The least ratio within a
+    /// round would be that of the round whose reference was disturbed most.
     pub(super) least_ratio: f64,
 }
 
@@ -72,19 +74,24 @@ fn calls_in(target: Duration, call: &mut impl FnMut()) -> u64 {
     }
 }
 
-/// Where the threads of a benchmark wait for each other before each batch, so that they run it at the same time.
-struct Start {
+/// Where the threads of a benchmark wait for each other before each batch and after it.
+struct Company {
     threads: usize,
     more_than_processors: bool,
-    arrived: AtomicUsize,
+    begun: AtomicUsize,
+    ended: AtomicUsize,
 }
 
-impl Start {
-    fn wait(&self, batch: usize) {
-        self.arrived.fetch_add(1, Ordering::AcqRel);
-        let all = self.threads * (batch + 1);
+impl Company {
+    /// Runs a batch, the `number`th of this thread, while all others run theirs.
+    ///
+    /// One thread may be faster than the other: whoever owns a cache line keeps it. It goes on calling until the others
+    /// are done too, so that none of them ends its batch alone.
+    fn batch(&self, number: usize, calls: u64, call: &mut impl FnMut()) -> Span {
+        let all = self.threads * (number + 1);
+        self.begun.fetch_add(1, Ordering::AcqRel);
         let mut looks = 0;
-        while self.arrived.load(Ordering::Acquire) < all {
+        while self.begun.load(Ordering::Acquire) < all {
             looks += 1;
             if looks > 10_000 || self.more_than_processors {
                 thread::yield_now();
@@ -92,6 +99,12 @@ impl Start {
                 spin_loop();
             }
         }
+        let span = batch(calls, call);
+        self.ended.fetch_add(1, Ordering::AcqRel);
+        while self.ended.load(Ordering::Acquire) < all && !self.more_than_processors {
+            batch(16, call);
+        }
+        span
     }
 }
 
@@ -117,25 +130,24 @@ pub(super) fn measure<C: FnMut()>(
     let calls = calls_in(duration, &mut make(0));
     let rounds = effort.duration.as_nanos() / (2 * duration.as_nanos()).max(1);
     let rounds = effort.rounds.max(rounds as usize);
-    let start = Start {
+    let company = Company {
         threads,
         more_than_processors: threads > processors,
-        arrived: AtomicUsize::new(0),
+        begun: AtomicUsize::new(0),
+        ended: AtomicUsize::new(0),
     };
     let batches: Vec<Batches> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|thread| {
-                let start = &start;
+                let company = &company;
                 scope.spawn(move || {
                     let mut call = make(thread);
                     let mut batches = Batches::default();
                     for round in 0..=rounds {
-                        start.wait(2 * round);
-                        batches
-                            .reference
-                            .push(batch(reference_calls, &mut reference));
-                        start.wait(2 * round + 1);
-                        batches.call.push(batch(calls, &mut call));
+                        let span = company.batch(2 * round, reference_calls, &mut reference);
+                        batches.reference.push(span);
+                        let span = company.batch(2 * round + 1, calls, &mut call);
+                        batches.call.push(span);
                     }
                     batches
                 })
@@ -146,14 +158,13 @@ pub(super) fn measure<C: FnMut()>(
             .map(|worker| worker.join().expect("a benchmark does not panic"))
             .collect()
     });
-    let at_once = threads.min(processors);
     let of_reference = |round: usize| {
         let spans = batches.iter().map(|batches| batches.reference[round]);
-        per_call(spans, reference_calls, at_once)
+        per_call(spans, reference_calls, processors)
     };
     let of_call = |round: usize| {
         let spans = batches.iter().map(|batches| batches.call[round]);
-        per_call(spans, calls, at_once)
+        per_call(spans, calls, processors)
     };
     let (mut times, mut references, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
@@ -171,28 +182,41 @@ pub(super) fn measure<C: FnMut()>(
         ns: median(&mut times),
         reference_ns: median(&mut references),
         ratio: median(&mut ratios),
-        least_ratio: ratios.iter().copied().fold(f64::NAN, f64::min),
+        least_ratio: least(&times) / least(&references),
     }
 }
 
 /// The nanoseconds that a call took the processor that ran it, given all threads' spans of one batch.
 ///
-/// `None` if the threads did not really run at the same time, as when one of them had to wait for a processor: then the
-/// others had it easy.
+/// `None` if one of the threads had to wait for a processor: it took long and the others had it easy.
 fn per_call(
     spans: impl Iterator<Item = Span> + Clone,
     calls: u64,
     processors: usize,
 ) -> Option<f64> {
     let threads = spans.clone().count();
+    let nanos = |span: Span| span.ended.duration_since(span.began).as_secs_f64() * 1e9;
     let first = spans.clone().map(|span| span.began).min()?;
     let last = spans.clone().map(|span| span.ended).max()?;
+    if threads > processors {
+        let whole = nanos(Span {
+            began: first,
+            ended: last,
+        });
+        return Some(whole * processors as f64 / (threads as f64 * calls as f64));
+    }
     let all_began = spans.clone().map(|span| span.began).max()?;
-    let one_ended = spans.map(|span| span.ended).min()?;
-    let whole = last.duration_since(first).as_secs_f64();
-    let together = one_ended.saturating_duration_since(all_began).as_secs_f64();
-    (threads > processors || together >= 0.8 * whole)
-        .then(|| whole * 1e9 * processors as f64 / (threads as f64 * calls as f64))
+    let times = spans.map(nanos);
+    let (shortest, longest) = times.clone().fold((f64::MAX, 0.0_f64), |(min, max), time| {
+        (min.min(time), max.max(time))
+    });
+    let late = all_began.duration_since(first).as_secs_f64() * 1e9;
+    (longest < 4.0 * shortest && late < 0.1 * shortest)
+        .then(|| times.sum::<f64>() / (threads as f64 * calls as f64))
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::min)
 }
 
 /// The median; not a number if there are none.
