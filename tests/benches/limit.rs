@@ -146,6 +146,12 @@ fn close_window(run: &mut Run, stripes: usize) {
                 permit.complete(Outcome::Success);
             }
         });
+        assert_eq!(limit.in_flight(), 12, "each call ended");
+        let snapshot = limit.snapshot();
+        assert!(
+            snapshot.windows >= snapshot.counters.succeeded,
+            "each call closed a window"
+        );
     }
 }
 
