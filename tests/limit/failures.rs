@@ -1,5 +1,8 @@
 //! Foreign code that panics, blocks or calls back.
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
@@ -7,6 +10,8 @@ use resilience::event::{Event, Reason};
 use resilience::limit::LimitConfig;
 use resilience::limit::algorithm::{Algorithm, Close, Decision};
 use resilience::limit::window::{Window, WindowRule};
+use resilience::registry::Registry;
+use resilience::time::Clock;
 use resilience::{Outcome, limit::AdaptiveLimit};
 
 use crate::support::{calls, limit, manual, millis, seconds};
@@ -211,4 +216,37 @@ fn a_restarted_window_begins_anew() {
     // The first of the three ended the window that was thrown away; the other two began the next.
     calls(&limit, &clock, 1, millis(1), Outcome::Success);
     assert_eq!(*seen.lock().unwrap(), [(1_000_000_000, 3)]);
+}
+
+/// Stands still, and panics when it is told to.
+#[derive(Clone, Default)]
+struct BrokenClock(Arc<AtomicBool>);
+
+impl Clock for BrokenClock {
+    fn now(&self) -> u64 {
+        assert!(!self.0.load(Ordering::Relaxed), "a clock's own panic");
+        0
+    }
+}
+
+#[test]
+fn a_clock_that_panics_leaks_no_slot() {
+    let clock = BrokenClock::default();
+    let registry = Registry::builder().clock(clock.clone()).build().unwrap();
+    let limit = registry.register("tested", LimitConfig::new()).unwrap();
+    let permits = [(); 2].map(|()| limit.try_acquire().unwrap());
+    clock.0.store(true, Ordering::Relaxed);
+    let panics = |run: &dyn Fn()| catch_unwind(AssertUnwindSafe(run)).is_err();
+
+    assert!(panics(&|| drop(limit.try_acquire())));
+    assert_eq!(limit.in_flight(), 2, "at its start");
+
+    let [completed, dropped] = permits.map(|permit| Cell::new(Some(permit)));
+    assert!(panics(&|| completed
+        .take()
+        .unwrap()
+        .complete(Outcome::Success)));
+    assert_eq!(limit.in_flight(), 1, "at its end");
+    assert!(panics(&|| drop(dropped.take())));
+    assert_eq!(limit.in_flight(), 0, "when it was cancelled");
 }
