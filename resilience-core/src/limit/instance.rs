@@ -158,8 +158,11 @@ impl Instance {
     // Out of line, as `end` is: what is inlined into each limited function is only what a rejection needs.
     #[inline(never)]
     fn start(&self) -> u64 {
+        // A clock is foreign code: if it panics, there is no permit yet that would give the slot back.
+        let slot = Slot(&self.slots);
         let started = self.clock.now();
         self.stripes.admit(started);
+        slot.hand_over();
         started
     }
 
@@ -180,8 +183,10 @@ impl Instance {
     /// `None` stands for a call that was cancelled or panicked.
     #[inline(never)]
     pub(crate) fn end(&self, call: Admitted, outcome: Option<Outcome>) {
+        // The slot is given back after the clock is read, and even if that panics.
+        let slot = Slot(&self.slots);
         let ended = self.clock.now();
-        self.slots.release();
+        drop(slot);
         let counts = call.started >= self.pace.count_from.load(Ordering::Relaxed);
         let kind = match outcome {
             Some(Outcome::Success) if counts => Kind::Success,
@@ -393,6 +398,24 @@ impl Instance {
                 ignored: sums.ignored,
             },
         }
+    }
+}
+
+/// A slot that is given back when this is dropped.
+struct Slot<'a>(&'a Slots);
+
+impl Slot<'_> {
+    /// Leaves it to another to give the slot back.
+    #[inline]
+    fn hand_over(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Slot<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.release();
     }
 }
 
