@@ -1,13 +1,16 @@
 //! When windows close and what they hold.
 
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 
 use resilience::Outcome;
+use resilience::event::Reason;
 use resilience::limit::LimitConfig;
+use resilience::limit::algorithm::{Algorithm, Decision};
+use resilience::limit::window::Window;
 use resilience::time::Clock;
 
-use crate::support::{calls, limit, millis, recorded, seconds};
+use crate::support::{calls, limit, manual, millis, recorded, seconds};
 
 #[test]
 fn a_window_closes_with_the_first_call_that_ends_after_its_time_and_holds_every_sample() {
@@ -234,4 +237,61 @@ fn a_clock_too_coarse_to_tell_latencies_moves_no_limit() {
         assert!(snapshot.limit >= 20, "{algorithm}: {}", snapshot.limit);
         assert_eq!(snapshot.last_window.unwrap().latency, None);
     }
+}
+
+/// Lets calls end on other threads while it decides on its first window.
+#[derive(Debug)]
+struct Slow {
+    meanwhile: Option<(mpsc::Sender<()>, mpsc::Receiver<()>)>,
+    windows: Arc<Mutex<Vec<Window>>>,
+}
+
+impl Algorithm for Slow {
+    fn update(&mut self, window: &Window) -> Decision {
+        self.windows.lock().unwrap().push(window.clone());
+        if let Some((decides, ended)) = self.meanwhile.take() {
+            decides.send(()).unwrap();
+            ended.recv().unwrap();
+        }
+        Decision::new(f64::from(window.limit), Reason::custom("slow"))
+    }
+}
+
+#[test]
+fn the_peak_of_calls_that_end_while_a_window_closes_is_in_the_next() {
+    let (builder, clock) = manual();
+    let (decides, has_begun) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    let slow = Mutex::new(Some((decides, ended)));
+    let windows = Arc::new(Mutex::new(Vec::new()));
+    let noted = windows.clone();
+    let registry = builder
+        .algorithm("slow", move |_| Slow {
+            meanwhile: slow.lock().unwrap().take(),
+            windows: noted.clone(),
+        })
+        .build()
+        .unwrap();
+    let config = LimitConfig::new().algorithm("slow").min_window_samples(1);
+    let limit = registry.register("tested", config).unwrap();
+
+    let first = limit.try_acquire_owned().unwrap();
+    let others: Vec<_> = (0..9).map(|_| limit.try_acquire().unwrap()).collect();
+    clock.advance(seconds(1));
+    std::thread::scope(|scope| {
+        scope.spawn(|| first.complete(Outcome::Success));
+        has_begun.recv().unwrap();
+        for permit in others {
+            permit.complete(Outcome::Success);
+        }
+        end.send(()).unwrap();
+    });
+    calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+
+    let windows = windows.lock().unwrap();
+    let seen: Vec<_> = windows
+        .iter()
+        .map(|window| (window.samples(), window.max_in_flight))
+        .collect();
+    assert_eq!(seen, [(1, 1), (10, 10)]);
 }
