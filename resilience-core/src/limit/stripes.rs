@@ -205,13 +205,38 @@ impl Stripe {
 
     #[inline]
     fn sample(&self, call: &Call) {
-        add(&self.in_flight, u64::from(call.in_flight));
+        let in_flight = u64::from(call.in_flight);
+        add(&self.in_flight, in_flight);
         let peak = self.peak.load(Ordering::Relaxed);
         let window = call.window << 32;
-        if peak & WINDOW_MASK != window || peak < window | u64::from(call.in_flight) {
+        if peak & WINDOW_MASK == window {
+            if peak < window | in_flight {
+                self.peak.store(window | in_flight, Ordering::Relaxed);
+            }
+        } else {
+            // The peak of an earlier window ends with the samples that it was made of. Those added after the closing
+            // thread had read this stripe are the next window's, and so is their peak.
+            let before = if self.closed_before_this_sample() {
+                0
+            } else {
+                peak & !WINDOW_MASK
+            };
             self.peak
-                .store(window | u64::from(call.in_flight), Ordering::Relaxed);
+                .store(window | in_flight.max(before), Ordering::Relaxed);
         }
+    }
+
+    /// Whether a window has closed with all samples but the one that is being added.
+    ///
+    /// Relaxed: a closing thread's store that is seen late makes a peak too high, never too low, since `seen` only grows
+    /// and is at most what this stripe's one writer has added.
+    #[cold]
+    fn closed_before_this_sample(&self) -> bool {
+        let samples = self
+            .successes
+            .load(Ordering::Relaxed)
+            .wrapping_add(self.drops.load(Ordering::Relaxed));
+        self.seen.load(Ordering::Relaxed) == samples.wrapping_sub(1)
     }
 }
 
