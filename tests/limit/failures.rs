@@ -7,9 +7,9 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
 use resilience::event::{Event, Reason};
-use resilience::limit::LimitConfig;
 use resilience::limit::algorithm::{Algorithm, Close, Decision};
 use resilience::limit::window::{Window, WindowRule};
+use resilience::limit::{LimitConfig, Subscription};
 use resilience::registry::Registry;
 use resilience::time::Clock;
 use resilience::{Outcome, limit::AdaptiveLimit};
@@ -249,4 +249,60 @@ fn a_clock_that_panics_leaks_no_slot() {
     assert_eq!(limit.in_flight(), 1, "at its end");
     assert!(panics(&|| drop(dropped.take())));
     assert_eq!(limit.in_flight(), 0, "when it was cancelled");
+}
+
+/// Panics when it is dropped, unless that would abort.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "a bomb's own panic");
+    }
+}
+
+#[test]
+fn what_a_listener_panics_with_or_holds_may_panic_too() {
+    let (limit, clock) = limit(moving());
+    let _panicking = limit.subscribe(|_| std::panic::panic_any(Bomb));
+    calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+
+    // A listener that ends its own subscription is dropped when it has been called.
+    let bomb = Bomb;
+    let own: Arc<Mutex<Option<Subscription>>> = Arc::default();
+    let ends = own.clone();
+    *own.lock().unwrap() = Some(limit.subscribe(move |_| {
+        let _held = &bomb;
+        drop(ends.lock().unwrap().take());
+    }));
+    calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+    assert_eq!((limit.limit(), limit.in_flight()), (4, 0));
+    assert!(own.lock().unwrap().is_none());
+}
+
+#[test]
+fn what_an_algorithm_panics_with_may_panic_too() {
+    #[derive(Debug)]
+    struct Exploding;
+    impl Algorithm for Exploding {
+        fn close(&mut self, _: &Window, _: &WindowRule) -> Close {
+            std::panic::panic_any(Bomb)
+        }
+        fn update(&mut self, _: &Window) -> Decision {
+            std::panic::panic_any(Bomb)
+        }
+        fn baseline(&self) -> Option<f64> {
+            std::panic::panic_any(Bomb)
+        }
+    }
+    let (builder, clock) = manual();
+    let registry = builder
+        .algorithm("exploding", |_| Exploding)
+        .build()
+        .unwrap();
+    let config = LimitConfig::new().algorithm("exploding");
+    let limit = registry.register("tested", config).unwrap();
+    for _ in 0..3 {
+        calls(&limit, &clock, 2, seconds(1), Outcome::Success);
+    }
+    assert_eq!(limit.snapshot().windows, 3);
 }
