@@ -1,7 +1,6 @@
 //! One adaptive limit: its slots, its sums, and the algorithm that is asked at the end of each window.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use super::algorithm::{Algorithm, Bounds, Close, Decision};
@@ -16,7 +15,7 @@ use crate::error::Error;
 use crate::event::{Event, Reason};
 use crate::id::Id;
 use crate::outcome::Outcome;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, Padded, lock, try_lock};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, Padded, contained, lock, try_lock};
 use crate::time::SharedClock;
 
 /// One adaptive limit.
@@ -37,7 +36,7 @@ pub(crate) struct Instance {
 }
 
 // A panic of foreign code (a body, an algorithm, a listener) is caught or leaves before anything of ours is half changed:
-// see `guarded` and `Permit`. So a call may be wrapped in `catch_unwind`, and a limited future is as safe as its body.
+// see `contained` and `Permit`. So a call may be wrapped in `catch_unwind`, and a limited future is as safe as its body.
 impl UnwindSafe for Instance {}
 impl RefUnwindSafe for Instance {}
 
@@ -234,7 +233,7 @@ impl Instance {
         let reading = self.stripes.read()?;
         let window = self.window(controller, &reading, now);
         let rule = controller.rule;
-        match guarded(|| controller.algorithm.close(&window, &rule)).unwrap_or(Close::Now) {
+        match contained(|| controller.algorithm.close(&window, &rule)).unwrap_or(Close::Now) {
             Close::Now => {}
             Close::Extend { until } => {
                 self.pace.next_close.store(until, Ordering::Relaxed);
@@ -246,11 +245,10 @@ impl Instance {
                 return None;
             }
         }
-        let decision = guarded(|| controller.algorithm.update(&window))
-            .ok()
+        let decision = contained(|| controller.algorithm.update(&window))
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
-        let baseline = guarded(|| controller.algorithm.baseline()).unwrap_or(None);
+        let baseline = contained(|| controller.algorithm.baseline()).flatten();
         self.pace
             .fast_drop_below
             .store(decision.fast_drop_below, Ordering::Relaxed);
@@ -438,12 +436,6 @@ impl Admitted {
 pub(crate) struct Full {
     limit: u32,
     in_flight: u32,
-}
-
-/// Runs an algorithm's code so that a panic in it stays in it.
-fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    // The algorithm's own state may be half changed by its panic; that is its author's to bear, ours is untouched.
-    catch_unwind(AssertUnwindSafe(run))
 }
 
 /// How an instance is held: borrowed where it outlives the holder, as the instance of a call site does, else shared.

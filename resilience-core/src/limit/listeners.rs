@@ -1,10 +1,10 @@
 //! Who is told when a limit moves.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::event::Event;
+use crate::sync::contained;
 
 type Listener = dyn Fn(&Event) + Send + Sync;
 
@@ -43,9 +43,11 @@ impl Listeners {
             .listeners
             .clone();
         for (_, listener) in &*listeners {
-            // The panic hook has reported it; there is no caller that could do anything about it.
-            let _ = catch_unwind(AssertUnwindSafe(|| listener(event)));
+            // There is no caller that could do anything about a panic.
+            contained(|| listener(event));
         }
+        // The last of them, if their subscriptions have ended meanwhile.
+        contained(|| drop(listeners));
     }
 }
 

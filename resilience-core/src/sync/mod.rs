@@ -5,6 +5,7 @@ pub(crate) mod thread_slot;
 
 pub(crate) use padded::Padded;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::TryLockError;
 
 #[cfg(loom)]
@@ -35,6 +36,20 @@ pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+/// Runs foreign code so that a panic in it stays in it; `None` if it panicked. The panic hook has reported it then.
+pub(crate) fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
+    // What the foreign code left half changed is its author's to bear; nothing of ours is.
+    let payload = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(value) => return Some(value),
+        Err(payload) => payload,
+    };
+    // What it panicked with is foreign too.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(payload);
+    }
+    None
 }
 
 /// Waits a moment in a loop that another thread is about to end.
