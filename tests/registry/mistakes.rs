@@ -227,3 +227,22 @@ fn an_unknown_config_and_a_value_out_of_range_are_told_together() {
         .unwrap_err();
     assert_eq!(error.codes(), [Code::INVALID_SETTING, Code::UNKNOWN_CONFIG]);
 }
+
+#[test]
+fn a_name_of_any_length_is_answered_at_once() {
+    let registry = Registry::builder()
+        .config("c".repeat(1_000_000), LimitConfig::new())
+        .build()
+        .unwrap();
+    let long = "a".repeat(1_000_000);
+    registry.register(long.clone(), LimitConfig::new()).unwrap();
+    let unknown = registry.adaptive_limit(&"b".repeat(1_000_000)).unwrap_err();
+    assert!(!unknown.to_string().contains("did you mean"));
+    // Case still makes no difference.
+    let near = registry.adaptive_limit(&"A".repeat(1_000_000)).unwrap_err();
+    assert!(near.to_string().contains(&long));
+    let config = registry
+        .register_with("orders", &"d".repeat(1_000_000), LimitConfig::new())
+        .unwrap_err();
+    assert_eq!(config.code(), Code::UNKNOWN_CONFIG);
+}

@@ -1,6 +1,10 @@
 //! One name, one limit.
 
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Duration;
+
 use resilience::limit::LimitConfig;
+use resilience::limit::algorithm::{Aimd, AimdSettings};
 use resilience::registry::Registry;
 use resilience::{Code, Error, adaptive_limit};
 
@@ -147,4 +151,60 @@ fn functions_of_one_path_have_limits_of_their_own_even_if_called_at_once() {
     assert!(limits[0].id.as_str().ends_with(
         "::functions_of_one_path_have_limits_of_their_own_even_if_called_at_once::twins::twin"
     ));
+}
+
+#[test]
+fn functions_of_one_path_and_place_have_limits_of_their_own() {
+    // The place of what a macro writes is the macro's call.
+    macro_rules! triplets {
+        ($($limit:literal)*) => {
+            [$({
+                #[adaptive_limit(max_limit = $limit)]
+                fn triplet() -> Result<(), Error> {
+                    Ok(())
+                }
+                triplet
+            },)*]
+        };
+    }
+    let triplets: [fn() -> Result<(), Error>; 3] = triplets!(7 8 9);
+    let registry = Registry::new();
+    registry.scope(|| triplets.map(|triplet| triplet().unwrap()));
+    let limits = registry.snapshot().limits;
+    let made: Vec<_> = limits
+        .iter()
+        .map(|limit| (limit.max_limit, limit.counters.admitted))
+        .collect();
+    assert_eq!(made, [(7, 1), (8, 1), (9, 1)], "{limits:?}");
+}
+
+#[test]
+fn an_algorithm_may_look_at_its_registry_while_it_is_made() {
+    let registry = Arc::new(OnceLock::<Registry>::new());
+    let own = registry.clone();
+    let built = Registry::builder()
+        .algorithm("curious", move |bounds| {
+            let registry = own.get().unwrap();
+            registry.register("inner", LimitConfig::new()).unwrap();
+            assert_eq!(registry.snapshot().limits.len(), 1);
+            Aimd::new(bounds, AimdSettings::default())
+        })
+        .build()
+        .unwrap();
+    let registry = registry.get_or_init(|| built);
+    let (done, is_done) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let made = scope.spawn(move || {
+            let config = LimitConfig::new().algorithm("curious");
+            let made = registry.register("outer", config).map(drop);
+            done.send(()).unwrap();
+            made
+        });
+        if is_done.recv_timeout(Duration::from_secs(60)).is_err() {
+            eprintln!("it waits for a lock that it holds itself");
+            std::process::abort();
+        }
+        made.join().unwrap().unwrap();
+    });
+    assert_eq!(registry.snapshot().limits.len(), 2);
 }
