@@ -121,11 +121,11 @@ struct Failing {
 }
 
 impl Algorithm for Failing {
-    fn close(&mut self, _: &Window, _: &WindowRule) -> Close {
-        if self.windows == 4 {
-            self.windows += 1;
-            panic!("an algorithm's own panic, before the window closed");
-        }
+    fn close(&self, _: &Window, _: &WindowRule) -> Close {
+        assert!(
+            self.windows != 4,
+            "an algorithm's own panic, before the window closed"
+        );
         Close::Now
     }
 
@@ -175,27 +175,26 @@ fn an_algorithm_that_fails_keeps_the_limit_leaks_nothing_and_is_asked_again() {
 
 #[test]
 fn a_restarted_window_begins_anew() {
-    /// Throws its first window away.
+    /// Throws away the window that began with the instance.
     #[derive(Debug, Default)]
     struct Restarting {
-        restarted: bool,
-        seen: Arc<Mutex<Vec<(u64, u64)>>>,
+        seen: Arc<Mutex<Vec<(u64, u64, u64)>>>,
     }
     impl Algorithm for Restarting {
-        fn close(&mut self, window: &Window, _: &WindowRule) -> Close {
-            if std::mem::replace(&mut self.restarted, true) {
-                Close::Now
-            } else {
-                Close::Restart {
-                    until: window.closed + 1,
-                }
+        fn close(&self, window: &Window, _: &WindowRule) -> Close {
+            if window.opened > 0 {
+                return Close::Now;
+            }
+            Close::Restart {
+                until: window.closed + 1,
+                fresh: true,
             }
         }
         fn update(&mut self, window: &Window) -> Decision {
             self.seen
                 .lock()
                 .unwrap()
-                .push((window.opened, window.samples()));
+                .push((window.opened, window.samples(), window.stale));
             Decision::new(5.0, Reason::custom("restarting"))
         }
     }
@@ -204,7 +203,6 @@ fn a_restarted_window_begins_anew() {
     let noted = seen.clone();
     let registry = builder
         .algorithm("restarting", move |_| Restarting {
-            restarted: false,
             seen: noted.clone(),
         })
         .build()
@@ -213,9 +211,10 @@ fn a_restarted_window_begins_anew() {
         .register("tested", LimitConfig::new().algorithm("restarting"))
         .unwrap();
     calls(&limit, &clock, 3, seconds(1), Outcome::Success);
-    // The first of the three ended the window that was thrown away; the other two began the next.
+    // The first of the three ended the window that was thrown away; the other two ended in the next one and are no
+    // samples of it, since they were admitted before it began.
     calls(&limit, &clock, 1, millis(1), Outcome::Success);
-    assert_eq!(*seen.lock().unwrap(), [(1_000_000_000, 3)]);
+    assert_eq!(*seen.lock().unwrap(), [(1_000_000_000, 1, 2)]);
 }
 
 /// Stands still, and panics when it is told to.
@@ -284,7 +283,7 @@ fn what_an_algorithm_panics_with_may_panic_too() {
     #[derive(Debug)]
     struct Exploding;
     impl Algorithm for Exploding {
-        fn close(&mut self, _: &Window, _: &WindowRule) -> Close {
+        fn close(&self, _: &Window, _: &WindowRule) -> Close {
             std::panic::panic_any(Bomb)
         }
         fn update(&mut self, _: &Window) -> Decision {

@@ -92,7 +92,8 @@ impl Instance {
     pub(crate) fn new(id: Id, settings: LimitSettings, clock: SharedClock) -> Self {
         let now = clock.now();
         let bounds = settings.bounds;
-        let rule = settings.window_rule();
+        let algorithm = settings.build_algorithm();
+        let rule = settings.window_rule(algorithm.window_rule());
         Self {
             slots: Padded(Slots::new(bounds.initial(), settings.enabled)),
             pace: Padded(Pace {
@@ -105,7 +106,7 @@ impl Instance {
             stripes: Stripes::new(),
             id,
             controller: Mutex::new(Controller {
-                algorithm: settings.algorithm.build(bounds),
+                algorithm,
                 rule,
                 bounds,
                 opened: now,
@@ -239,8 +240,11 @@ impl Instance {
                 self.pace.next_close.store(until, Ordering::Relaxed);
                 return None;
             }
-            Close::Restart { until } => {
+            Close::Restart { until, fresh } => {
                 self.pace.next_close.store(until, Ordering::Relaxed);
+                if fresh {
+                    self.pace.count_from.store(now, Ordering::Relaxed);
+                }
                 self.open_window(controller, &reading.sums, now);
                 return None;
             }
@@ -331,10 +335,12 @@ impl Instance {
 
     /// Forgets what was learned and goes back to the initial limit. Calls in flight keep their slots and are no samples.
     pub(crate) fn reset(&self) {
+        // Foreign code is made before the lock is taken and dropped after it is free.
+        let mut algorithm = self.settings.build_algorithm();
         let event = {
             let mut controller = lock(&self.controller);
             let controller = &mut *controller;
-            controller.algorithm = self.settings.algorithm.build(controller.bounds);
+            std::mem::swap(&mut controller.algorithm, &mut algorithm);
             let now = self.clock.now();
             let sums = loop {
                 // Fails only while another thread is stopped in the middle of adding a call.

@@ -18,8 +18,10 @@ pub(crate) type Factory = Arc<dyn Fn(Bounds) -> Box<dyn Algorithm> + Send + Sync
 #[derive(Clone, Debug)]
 pub(crate) struct LimitSettings {
     pub(crate) bounds: Bounds,
-    pub(crate) window: Duration,
-    pub(crate) min_window_samples: u32,
+    /// `None`: as the algorithm likes it.
+    pub(crate) window: Option<Duration>,
+    /// `None`: as the algorithm likes it.
+    pub(crate) min_window_samples: Option<u32>,
     pub(crate) enabled: bool,
     pub(crate) algorithm: AlgorithmSettings,
 }
@@ -95,8 +97,8 @@ impl LimitConfig {
     ) -> LimitSettings {
         LimitSettings {
             bounds,
-            window: self.window.unwrap_or(Duration::from_secs(1)),
-            min_window_samples: self.min_window_samples.unwrap_or(10),
+            window: self.window,
+            min_window_samples: self.min_window_samples,
             enabled: self.enabled.unwrap_or(true),
             algorithm: match custom {
                 Some((name, factory)) => AlgorithmSettings::Custom { name, factory },
@@ -163,19 +165,54 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
 }
 
 impl LimitSettings {
-    pub(crate) fn window_rule(&self) -> WindowRule {
-        WindowRule::new(nanos(self.window), u64::from(self.min_window_samples))
+    pub(crate) fn build_algorithm(&self) -> Box<dyn Algorithm> {
+        self.algorithm.build(self.bounds)
+    }
+
+    /// When windows may close: what is set, and for the rest what the algorithm says.
+    pub(crate) fn window_rule(&self, algorithms: WindowRule) -> WindowRule {
+        WindowRule {
+            duration: self.window.map_or(algorithms.duration, nanos),
+            min_samples: self
+                .min_window_samples
+                .map_or(algorithms.min_samples, u64::from),
+        }
     }
 
     /// Every property with its value, in words.
     fn properties(&self) -> Vec<(&'static str, String)> {
+        let rule = self.algorithm.window_rule();
+        let of_the_algorithm = "what the algorithm says";
+        let window = rule.map_or_else(
+            || {
+                self.window.map_or_else(
+                    || of_the_algorithm.to_owned(),
+                    |window| format!("{window:?}"),
+                )
+            },
+            |rule| {
+                format!(
+                    "{:?}",
+                    Duration::from_nanos(self.window_rule(rule).duration)
+                )
+            },
+        );
+        let min_window_samples = rule.map_or_else(
+            || {
+                self.min_window_samples.map_or_else(
+                    || of_the_algorithm.to_owned(),
+                    |samples| samples.to_string(),
+                )
+            },
+            |rule| self.window_rule(rule).min_samples.to_string(),
+        );
         let mut properties = vec![
             ("algorithm", format!("{:?}", self.algorithm.name())),
             ("initial_limit", self.bounds.initial().to_string()),
             ("min_limit", self.bounds.min().to_string()),
             ("max_limit", self.bounds.max().to_string()),
-            ("window", format!("{:?}", self.window)),
-            ("min_window_samples", self.min_window_samples.to_string()),
+            ("window", window),
+            ("min_window_samples", min_window_samples),
             ("enabled", self.enabled.to_string()),
         ];
         properties.extend(self.algorithm.properties());
@@ -264,7 +301,15 @@ impl AlgorithmSettings {
         }
     }
 
-    pub(crate) fn build(&self, bounds: Bounds) -> Box<dyn Algorithm> {
+    /// The window rule of a built-in algorithm; only a custom one itself knows its own.
+    fn window_rule(&self) -> Option<WindowRule> {
+        match self {
+            Self::Gradient2(_) | Self::Aimd(_) | Self::Vegas(_) => Some(WindowRule::default()),
+            Self::Custom { .. } => None,
+        }
+    }
+
+    fn build(&self, bounds: Bounds) -> Box<dyn Algorithm> {
         match self {
             Self::Gradient2(settings) => Box::new(Gradient2::new(bounds, *settings)),
             Self::Aimd(settings) => Box::new(Aimd::new(bounds, *settings)),

@@ -138,7 +138,7 @@ impl Window {
     }
 }
 
-/// When a window may close, as configured.
+/// When a window may close: by default after 1 s, with 10 samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WindowRule {
@@ -146,6 +146,12 @@ pub struct WindowRule {
     pub duration: u64,
     /// The least samples it holds.
     pub min_samples: u64,
+}
+
+impl Default for WindowRule {
+    fn default() -> Self {
+        Self::new(1_000_000_000, 10)
+    }
 }
 
 impl WindowRule {

@@ -54,11 +54,18 @@ use crate::event::Reason;
 /// assert_eq!(algorithm.update(&Window::of(20, [drop])).limit, 10.0);
 /// ```
 pub trait Algorithm: fmt::Debug + Send + 'static {
+    /// Returns when windows may close, as far as the configuration does not say: at least 1 s and 10 samples, unless an
+    /// algorithm knows better.
+    fn window_rule(&self) -> WindowRule {
+        WindowRule::default()
+    }
+
     /// Returns what becomes of a window whose time is up.
     ///
-    /// By default it closes if it lasted and holds what the rule asks for, and is extended by the rule's duration
-    /// otherwise: little traffic is looked at once per duration and never thrown away.
-    fn close(&mut self, window: &Window, rule: &WindowRule) -> Close {
+    /// By default it closes if it holds the samples that the rule asks for, and is extended by the rule's duration
+    /// otherwise: little traffic is looked at once per duration and never thrown away. It changes no state, so that the
+    /// windows given to [`update`](Self::update) are all that a replay needs.
+    fn close(&self, window: &Window, rule: &WindowRule) -> Close {
         if window.samples() >= rule.min_samples {
             Close::Now
         } else {
@@ -94,6 +101,8 @@ pub enum Close {
     Restart {
         /// When to ask again.
         until: u64,
+        /// Whether only calls admitted from now on count as samples.
+        fresh: bool,
     },
 }
 
@@ -109,7 +118,7 @@ pub struct Decision {
     /// Whether only calls admitted from now on count as samples: the calls in flight say something about the limit
     /// before this decision, and must neither cut again nor teach a baseline.
     pub fresh: bool,
-    /// When the next window may close at the earliest, in nanoseconds from now; `None` for the configured duration.
+    /// When the next window may close at the earliest, in nanoseconds from now; `None` for the rule's duration.
     pub next_window: Option<u64>,
     /// Drops with a latency below this many nanoseconds count as fast in the next window.
     pub fast_drop_below: u64,
@@ -132,6 +141,20 @@ impl Decision {
     #[must_use]
     pub fn fresh(mut self, fresh: bool) -> Self {
         self.fresh = fresh;
+        self
+    }
+
+    /// Lets the next window close after `nanoseconds` at the earliest, instead of the rule's duration.
+    #[must_use]
+    pub fn next_window(mut self, nanoseconds: u64) -> Self {
+        self.next_window = Some(nanoseconds);
+        self
+    }
+
+    /// Counts drops with a latency below `nanoseconds` as fast in the next window.
+    #[must_use]
+    pub fn fast_drop_below(mut self, nanoseconds: u64) -> Self {
+        self.fast_drop_below = nanoseconds;
         self
     }
 }
