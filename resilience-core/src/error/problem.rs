@@ -58,6 +58,9 @@ impl fmt::Display for Problem {
     }
 }
 
+/// Names longer than this, in letters, are the same or are not: how near they are takes time that grows with the square.
+const LONGEST: usize = 200;
+
 /// Returns the candidate nearest to a misspelt name, unless none is near.
 ///
 /// Case and separators are what people get wrong most, so they cost nothing; of equally near ones the first in
@@ -65,17 +68,23 @@ impl fmt::Display for Problem {
 fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let given = fold(given);
+    let length = given.chars().count();
     let mut candidates: Vec<&str> = candidates.into_iter().collect();
     candidates.sort_unstable();
     candidates
         .into_iter()
-        .map(|candidate| {
-            (
-                strsim::damerau_levenshtein(&given, &fold(candidate)),
-                candidate,
-            )
+        .filter_map(|candidate| {
+            let folded = fold(candidate);
+            if folded == given {
+                return Some((0, candidate));
+            }
+            let farthest = 1 + candidate.chars().count() / 4;
+            if length > LONGEST || length.abs_diff(folded.chars().count()) > farthest {
+                return None;
+            }
+            let distance = strsim::damerau_levenshtein(&given, &folded);
+            (distance <= farthest).then_some((distance, candidate))
         })
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.chars().count() / 4)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
