@@ -52,7 +52,8 @@ impl Builder {
 
     /// Adds an algorithm under a name, for limits that ask for it with `algorithm`.
     ///
-    /// `make` is called for each limit, with the bounds it has to keep to.
+    /// `make` is called for each limit, with the bounds it has to keep to. It may be called more than once for a limit, on
+    /// several threads that ask for it first; one algorithm is kept.
     ///
     /// # Examples
     ///

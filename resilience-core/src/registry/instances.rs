@@ -99,19 +99,37 @@ impl Instances {
         if let Some(instance) = self.read().by_site.get(&key) {
             return Ok(instance.clone());
         }
-        let (path, own) = (site.id(), site.layer());
-        let settings = self.settings(&path, site.config_name(), &own)?;
-        let mut known = self.write();
-        if let Some(instance) = known.by_site.get(&key) {
-            // Another thread was faster.
-            return Ok(instance.clone());
+        let own = site.layer();
+        let settings = self.settings(&site.id(), site.config_name(), &own)?;
+        loop {
+            let (id, fresh) = {
+                let known = self.read();
+                if let Some(instance) = known.by_site.get(&key) {
+                    // Another thread was faster.
+                    return Ok(instance.clone());
+                }
+                let id = if site.is_unnamed() {
+                    known.free_id(site)
+                } else {
+                    site.id()
+                };
+                let exists = known.by_id.contains_key(&id);
+                drop(known);
+                let fresh = (!exists).then(|| self.make(&id, &settings));
+                (id, fresh)
+            };
+            let mut known = self.write();
+            if let Some(instance) = known.by_site.get(&key) {
+                return Ok(instance.clone());
+            }
+            if site.is_unnamed() && known.by_id.contains_key(&id) {
+                // Another function of the same path was faster.
+                continue;
+            }
+            let instance = known.get_or_add(id, fresh.as_ref(), &settings, &own)?;
+            known.by_site.insert(key, instance.clone());
+            return Ok(instance);
         }
-        // Functions of one name in sibling blocks have one path, and each a limit of its own.
-        let taken = site.is_unnamed() && known.by_id.contains_key(&path);
-        let id = if taken { site.id_with_place() } else { path };
-        let instance = known.get_or_make(id, settings, &own, &self.clock)?;
-        known.by_site.insert(key, instance.clone());
-        Ok(instance)
     }
 
     pub(crate) fn get_or_make(
@@ -124,7 +142,18 @@ impl Instances {
         if let Some(made) = self.read().by_id.get(&id) {
             return made.shared_with(&settings, own);
         }
-        self.write().get_or_make(id, settings, own, &self.clock)
+        let fresh = self.make(&id, &settings);
+        self.write().get_or_add(id, Some(&fresh), &settings, own)
+    }
+
+    /// Makes an instance. With no lock held: the clock and the algorithm are foreign code, which may look at this registry.
+    /// So threads that are as fast as each other make one each, and all but one are thrown away.
+    fn make(&self, id: &Id, settings: &LimitSettings) -> Arc<Instance> {
+        Arc::new(Instance::new(
+            id.clone(),
+            settings.clone(),
+            self.clock.clone(),
+        ))
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Known> {
@@ -174,17 +203,38 @@ impl Instances {
 }
 
 impl Known {
-    fn get_or_make(
+    /// The id of a function without a name. Functions of one name in sibling blocks have one path, those that one macro
+    /// writes there have one place too, and each has a limit of its own.
+    fn free_id(&self, site: &CallSite) -> Id {
+        let path = site.id();
+        if !self.by_id.contains_key(&path) {
+            return path;
+        }
+        let place = site.id_with_place();
+        let mut id = place.clone();
+        let mut number = 1;
+        while self.by_id.contains_key(&id) {
+            number += 1;
+            id = format!("{place} ({number})").into();
+        }
+        id
+    }
+
+    /// The instance of that id, or else the `fresh` one; there is one of them. Borrowed, since the caller holds the lock
+    /// and must drop one that is not kept without it.
+    fn get_or_add(
         &mut self,
         id: Id,
-        settings: LimitSettings,
+        fresh: Option<&Arc<Instance>>,
+        settings: &LimitSettings,
         own: &Layer,
-        clock: &SharedClock,
     ) -> Result<Arc<Instance>, Error> {
         if let Some(made) = self.by_id.get(&id) {
-            return made.shared_with(&settings, own);
+            return made.shared_with(settings, own);
         }
-        let instance = Arc::new(Instance::new(id.clone(), settings, clock.clone()));
+        let instance = fresh
+            .expect("instances are never removed, so one that was there still is")
+            .clone();
         self.by_id.insert(
             id,
             Made {
