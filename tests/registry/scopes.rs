@@ -1,5 +1,6 @@
 //! Which registry a call site uses.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -169,4 +170,26 @@ fn a_call_site_that_asks_for_an_unknown_config_fails_with_the_nearest() {
         error.to_string().contains("did you mean `backend`?"),
         "{error}"
     );
+}
+
+#[test]
+fn a_destructor_of_an_ending_thread_may_enter_a_scope() {
+    struct Late(Registry);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            self.0.scope(|| scoped().unwrap());
+        }
+    }
+    thread_local!(static LATE: Cell<Option<Late>> = const { Cell::new(None) });
+    let registry = Registry::new();
+    let late = Late(registry.clone());
+    std::thread::spawn(move || {
+        let registry = late.0.clone();
+        // What is made first is destroyed last, on most platforms.
+        LATE.set(Some(late));
+        registry.scope(|| scoped().unwrap());
+    })
+    .join()
+    .unwrap();
+    assert_eq!(admitted(&registry, "scoped"), Some(2));
 }
