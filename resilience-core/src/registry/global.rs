@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +20,10 @@ static GLOBAL: OnceLock<Registry> = OnceLock::new();
 static SCOPES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static CURRENT: RefCell<Vec<Registry>> = const { RefCell::new(Vec::new()) };
+    /// Without a destructor, so that destructors of an ending thread may enter a scope too. It owns nothing outside of
+    /// scopes.
+    static CURRENT: ManuallyDrop<RefCell<Vec<Registry>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 pub(crate) fn get() -> &'static Registry {
@@ -41,11 +45,7 @@ pub(crate) fn any_scoped() -> bool {
 
 /// The registry that the calling thread is scoped to, if any.
 pub(crate) fn scoped() -> Option<Registry> {
-    // Fails while the thread ends, when its scopes are gone.
-    CURRENT
-        .try_with(|current| current.borrow().last().cloned())
-        .ok()
-        .flatten()
+    CURRENT.with(|current| current.borrow().last().cloned())
 }
 
 pub(crate) fn enter(registry: &Registry) -> Entered {
@@ -65,7 +65,14 @@ impl Drop for Entered {
     fn drop(&mut self) {
         SCOPES.fetch_sub(1, Ordering::Relaxed);
         // Dropped after the borrow ends: the last clone of a registry drops its instances.
-        let _left = CURRENT.with(|current| current.borrow_mut().pop());
+        let _left = CURRENT.with(|current| {
+            let mut current = current.borrow_mut();
+            let left = current.pop();
+            if current.is_empty() {
+                *current = Vec::new();
+            }
+            left
+        });
     }
 }
 
