@@ -30,6 +30,19 @@ async fn named_like_ours_later(
     Ok(SITE + output.len() as u32 + error + future)
 }
 
+mod constants_named_like_ours {
+    use resilience::adaptive_limit;
+
+    use crate::support::Fail;
+
+    const SITE: u32 = 9;
+
+    #[adaptive_limit(min_limit = SITE)]
+    pub(super) fn call() -> Result<u32, Fail> {
+        Ok(SITE)
+    }
+}
+
 #[allow(dead_code, non_camel_case_types, unused_macros)]
 mod shadowed {
     use ::resilience::adaptive_limit;
@@ -166,6 +179,7 @@ fn names_and_macros() {
             block_on(named_like_ours_later(1, 2, "abc".into(), 4, 5)).ok(),
             Some(15)
         );
+        assert_eq!(constants_named_like_ours::call().ok(), Some(9));
         assert_eq!(shadowed::call(1).ok(), Some(1));
         assert_eq!(block_on(shadowed::call_later(1)).ok(), Some(1));
         assert_eq!(block_on(shadowed::boxed(1)).ok(), Some(1));
