@@ -8,7 +8,7 @@ pub async fn find(
     ::resilience::__private::limit_async(
             ::resilience::__private::output::<Result<Row, Lost>>(),
             ::resilience::__private::CallSite::resolve({
-                static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+                static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
                         {
                             fn here() {}
                             || ::core::any::type_name_of_val(&here)
@@ -19,7 +19,7 @@ pub async fn find(
                     )
                     .min_limit(MIN)
                     .window_nanos(250000000u64);
-                &SITE
+                &__ADAPTIVE_LIMIT_SITE
             }),
             async move {
                 let mut id = id;

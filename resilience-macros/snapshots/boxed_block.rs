@@ -3,7 +3,7 @@ fn find<'a>(
     id: u32,
 ) -> Pin<Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>> {
     let resolved = ::resilience::__private::CallSite::resolve({
-        static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+        static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
             {
                 fn here() {}
                 || ::core::any::type_name_of_val(&here)
@@ -12,7 +12,7 @@ fn find<'a>(
             ::core::line!(),
             ::core::column!(),
         );
-        &SITE
+        &__ADAPTIVE_LIMIT_SITE
     });
     {
         let table = &self.table;

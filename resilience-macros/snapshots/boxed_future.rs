@@ -10,7 +10,7 @@ fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
                 <BoxFuture<'_, Result<Row, Lost>> as ::core::future::Future>::Output,
             >(),
             ::resilience::__private::CallSite::resolve({
-                static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+                static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
                     {
                         fn here() {}
                         || ::core::any::type_name_of_val(&here)
@@ -19,7 +19,7 @@ fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
                     ::core::line!(),
                     ::core::column!(),
                 );
-                &SITE
+                &__ADAPTIVE_LIMIT_SITE
             }),
             || { self.table.row(id).boxed() },
             |output| {

@@ -6,7 +6,7 @@ fn rows(&self) -> impl Iterator<Item = Row> {
         {
             let resolved = crate::limits::__private::CallSite::resolve_in(
                 {
-                    static SITE: crate::limits::__private::CallSite = crate::limits::__private::CallSite::unnamed(
+                    static __ADAPTIVE_LIMIT_SITE: crate::limits::__private::CallSite = crate::limits::__private::CallSite::unnamed(
                             {
                                 fn here() {}
                                 || ::core::any::type_name_of_val(&here)
@@ -18,7 +18,7 @@ fn rows(&self) -> impl Iterator<Item = Row> {
                         .config("partners")
                         .algorithm("gradient2")
                         .enabled(false);
-                    &SITE
+                    &__ADAPTIVE_LIMIT_SITE
                 },
                 &(self.registry),
             );

@@ -2,7 +2,7 @@ fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send 
     ::resilience::__private::limit_made(
         ::resilience::__private::output::<Result<_, Lost>>(),
         ::resilience::__private::CallSite::resolve({
-            static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
+            static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
                 {
                     fn here() {}
                     || ::core::any::type_name_of_val(&here)
@@ -11,7 +11,7 @@ fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send 
                 ::core::line!(),
                 ::core::column!(),
             );
-            &SITE
+            &__ADAPTIVE_LIMIT_SITE
         }),
         || { async move { self.table.row(id).await } },
         |output| {

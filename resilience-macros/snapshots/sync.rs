@@ -3,14 +3,14 @@ pub fn find(id: u32) -> Result<Row, Lost> {
         Result<Row, Lost>,
     >(
         ::resilience::__private::CallSite::resolve({
-            static SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::named(
+            static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::named(
                     "orders",
                     ::core::file!(),
                     ::core::line!(),
                     ::core::column!(),
                 )
                 .max_limit(100);
-            &SITE
+            &__ADAPTIVE_LIMIT_SITE
         }),
         || {
             let row = table()?.row(id)?;

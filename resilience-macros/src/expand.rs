@@ -182,8 +182,8 @@ impl Plan {
 
     /// ```text
     /// CallSite::resolve({
-    ///     static SITE: CallSite = CallSite::named("orders", file!(), line!(), column!()).max_limit(100);
-    ///     &SITE
+    ///     static __ADAPTIVE_LIMIT_SITE: CallSite = CallSite::named("orders", file!(), line!(), column!()).max_limit(100);
+    ///     &__ADAPTIVE_LIMIT_SITE
     /// })
     /// ```
     /// The static has a block of its own, out of the body's sight, and is one for all instances of a generic fn.
@@ -194,7 +194,8 @@ impl Plan {
                 quote_spanned!(Span::mixed_site()=> named),
                 name.to_token_stream(),
             ),
-            // The core knows these names and cuts `::SITE::here` off the path.
+            // The core knows these names and cuts `::__ADAPTIVE_LIMIT_SITE::here` off the path. The options may name
+            // constants, which must not be called the same.
             None => (
                 quote_spanned!(Span::mixed_site()=> unnamed),
                 quote_spanned!(Span::mixed_site()=> { fn here() {} || ::core::any::type_name_of_val(&here) }),
@@ -203,14 +204,14 @@ impl Plan {
         let settings = self.settings();
         let site = quote_spanned! {Span::mixed_site()=>
             {
-                static SITE: #private::CallSite = #private::CallSite::#constructor(
+                static __ADAPTIVE_LIMIT_SITE: #private::CallSite = #private::CallSite::#constructor(
                     #name,
                     ::core::file!(),
                     ::core::line!(),
                     ::core::column!(),
                 )
                 #settings;
-                &SITE
+                &__ADAPTIVE_LIMIT_SITE
             }
         };
         match &args.registry {

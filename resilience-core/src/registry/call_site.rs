@@ -35,7 +35,7 @@ pub struct CallSite {
 #[derive(Debug)]
 enum Name {
     Given(&'static str),
-    /// The path of an item in the limited function, below which it stands as `::SITE::here`.
+    /// The path of an item in the limited function, below which it stands as `::__ADAPTIVE_LIMIT_SITE::here`.
     Path(fn() -> &'static str),
 }
 
@@ -82,7 +82,9 @@ impl CallSite {
             Name::Given(name) => name.into(),
             Name::Path(path) => {
                 let path = path();
-                path.strip_suffix("::SITE::here").unwrap_or(path).into()
+                path.strip_suffix("::__ADAPTIVE_LIMIT_SITE::here")
+                    .unwrap_or(path)
+                    .into()
             }
         }
     }
