@@ -103,3 +103,27 @@ fn boxed_block() {
         },
     );
 }
+
+#[test]
+fn attributes_of_arguments_that_another_macro_reads_stay_where_they_are() {
+    let expanded = expansion(
+        quote!(),
+        &quote! {
+            async fn find(
+                #[path] #[cfg(unix)] mut name: String,
+                #[query(limit = 3)] guard: Guard,
+                #[body] (table, mut row): (Table, Row),
+            ) -> Result<Row, Lost> {
+                #[cfg(unix)]
+                name.push('x');
+                table.put(row, guard).await
+            }
+        },
+    )
+    .to_string();
+    for once in ["path", "query", "body"] {
+        let attribute = format!("# [{once}");
+        assert_eq!(expanded.matches(&attribute).count(), 1, "{expanded}");
+    }
+    assert_eq!(expanded.matches("# [cfg (unix)]").count(), 3, "{expanded}");
+}
