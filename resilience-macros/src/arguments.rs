@@ -50,11 +50,11 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
                 };
                 if owned && mentions(body, "self") {
                     let token = receiver.self_token;
-                    arguments.capture(&receiver.attrs, &token.to_token_stream());
+                    arguments.capture(&kept(&receiver.attrs), &token.to_token_stream());
                 }
             }
             FnArg::Typed(typed) => {
-                let attrs = typed.attrs.clone();
+                let attrs = kept(&typed.attrs);
                 arguments.typed(&attrs, index, &mut typed.pat, &typed.ty);
             }
         }
@@ -69,6 +69,17 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
         captured.clear();
     }
     captured.into_iter().rev().chain(rebound).collect()
+}
+
+/// The attributes that hold for what stands in for an argument too: whether it is there, and which lints are quiet about
+/// it. Another macro may be about to read the others, and where it looks for them they are.
+fn kept(attrs: &[Attribute]) -> Vec<Attribute> {
+    const KEPT: [&str; 6] = ["cfg", "cfg_attr", "allow", "expect", "warn", "deny"];
+    attrs
+        .iter()
+        .filter(|attr| KEPT.iter().any(|kept| attr.path().is_ident(kept)))
+        .cloned()
+        .collect()
 }
 
 impl Arguments<'_> {
