@@ -55,3 +55,17 @@ fn calls_in_flight_over_a_reset_give_their_slots_back_and_teach_nothing() {
     calls(&limit, &clock, 1, seconds(1), Outcome::Success);
     assert_eq!(limit.snapshot().last_window.unwrap().latency, Some(1e9));
 }
+
+#[test]
+fn calls_admitted_at_the_instant_of_a_reset_teach_nothing_if_they_came_before_it() {
+    let (limit, clock) = limit(LimitConfig::new().min_window_samples(1));
+    let before = limit.try_acquire().unwrap();
+    limit.reset();
+    let after = limit.try_acquire().unwrap();
+    clock.advance(seconds(9));
+    before.complete(Outcome::Success);
+    assert_eq!(limit.snapshot().windows, 0);
+    clock.advance(seconds(1));
+    after.complete(Outcome::Success);
+    assert_eq!(limit.snapshot().last_window.unwrap().samples, 1);
+}

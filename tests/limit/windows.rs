@@ -206,6 +206,25 @@ fn one_burst_of_drops_cuts_once_however_long_its_calls_take() {
 }
 
 #[test]
+fn calls_admitted_at_the_instant_of_a_cut_cut_again_only_if_they_came_after_it() {
+    let config = LimitConfig::new().initial_limit(100).min_window_samples(1);
+    for algorithm in ["gradient2", "aimd", "vegas"] {
+        let (limit, clock) = limit(config.clone().algorithm(algorithm));
+        let first = limit.try_acquire().unwrap();
+        clock.advance(seconds(1));
+        let before = limit.try_acquire().unwrap();
+        first.complete(Outcome::Drop);
+        let after = limit.try_acquire().unwrap();
+        clock.advance(seconds(1));
+        before.complete(Outcome::Drop);
+        assert_eq!(limit.limit(), 90, "{algorithm}");
+        clock.advance(seconds(1));
+        after.complete(Outcome::Drop);
+        assert_eq!(limit.limit(), 81, "{algorithm}");
+    }
+}
+
+#[test]
 fn calls_admitted_before_a_cut_do_not_teach_the_baseline() {
     let config = LimitConfig::new()
         .initial_limit(20)
