@@ -48,8 +48,9 @@ impl RefUnwindSafe for Instance {}
 struct Pace {
     /// The instant from which a call that ends asks whether the window closes.
     next_close: AtomicU64,
-    /// Only calls admitted at or after this instant are samples.
-    count_from: AtomicU64,
+    /// How often it was begun to count afresh: only calls admitted since the last time are samples. A number and no
+    /// instant, since many calls may be admitted at the same one.
+    epoch: AtomicU64,
     /// Drops faster than this are fast.
     fast_drop_below: AtomicU64,
     /// The number of the open window.
@@ -98,7 +99,7 @@ impl Instance {
             slots: Padded(Slots::new(bounds.initial(), settings.enabled)),
             pace: Padded(Pace {
                 next_close: AtomicU64::new(now.saturating_add(rule.duration)),
-                count_from: AtomicU64::new(0),
+                epoch: AtomicU64::new(0),
                 fast_drop_below: AtomicU64::new(0),
                 window: AtomicU64::new(0),
             }),
@@ -142,10 +143,7 @@ impl Instance {
     #[inline]
     pub(crate) fn admit(&self) -> Result<Admitted, Full> {
         match self.slots.try_acquire() {
-            Admission::Admitted { in_flight } => Ok(Admitted {
-                started: self.start(),
-                in_flight,
-            }),
+            Admission::Admitted { in_flight } => Ok(self.start(in_flight)),
             Admission::Off => Ok(Admitted::default()),
             Admission::Full { limit, in_flight } => {
                 self.stripes.reject();
@@ -154,16 +152,20 @@ impl Instance {
         }
     }
 
-    /// Counts a call as admitted and returns when that was.
+    /// Counts a call that took a slot.
     // Out of line, as `end` is: what is inlined into each limited function is only what a rejection needs.
     #[inline(never)]
-    fn start(&self) -> u64 {
+    fn start(&self, in_flight: u32) -> Admitted {
         // A clock is foreign code: if it panics, there is no permit yet that would give the slot back.
         let slot = Slot(&self.slots);
         let started = self.clock.now();
         self.stripes.admit(started);
         slot.hand_over();
-        started
+        Admitted {
+            started,
+            in_flight,
+            epoch: self.epoch(),
+        }
     }
 
     /// The error of a call that found all slots taken.
@@ -187,7 +189,7 @@ impl Instance {
         let slot = Slot(&self.slots);
         let ended = self.clock.now();
         drop(slot);
-        let counts = call.started >= self.pace.count_from.load(Ordering::Relaxed);
+        let counts = call.epoch == self.epoch();
         let kind = match outcome {
             Some(Outcome::Success) if counts => Kind::Success,
             Some(Outcome::Success) => Kind::StaleSuccess,
@@ -243,7 +245,7 @@ impl Instance {
             Close::Restart { until, fresh } => {
                 self.pace.next_close.store(until, Ordering::Relaxed);
                 if fresh {
-                    self.pace.count_from.store(now, Ordering::Relaxed);
+                    self.count_afresh();
                 }
                 self.open_window(controller, &reading.sums, now);
                 return None;
@@ -257,7 +259,7 @@ impl Instance {
             .fast_drop_below
             .store(decision.fast_drop_below, Ordering::Relaxed);
         if decision.fresh {
-            self.pace.count_from.store(now, Ordering::Relaxed);
+            self.count_afresh();
         }
         self.open_window(controller, &reading.sums, now);
         let wait = decision.next_window.unwrap_or(rule.duration);
@@ -320,6 +322,20 @@ impl Instance {
         );
     }
 
+    /// The low bits are enough: no call stays in flight for 2^32 epochs.
+    #[inline]
+    fn epoch(&self) -> u32 {
+        self.pace.epoch.load(Ordering::Relaxed) as u32
+    }
+
+    fn count_afresh(&self) {
+        // The controller's lock makes this thread the only writer.
+        self.pace.epoch.store(
+            self.pace.epoch.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+    }
+
     fn publish(&self, window: &Window, baseline: Option<f64>, reason: &Reason) -> u64 {
         let mut published = lock(&self.published);
         let decisions = published.decisions + 1;
@@ -350,7 +366,7 @@ impl Instance {
                 }
             };
             self.open_window(controller, &sums, now);
-            self.pace.count_from.store(now, Ordering::Relaxed);
+            self.count_afresh();
             self.pace.fast_drop_below.store(0, Ordering::Relaxed);
             self.pace.next_close.store(
                 now.saturating_add(controller.rule.duration),
@@ -428,6 +444,7 @@ impl Drop for Slot<'_> {
 pub(crate) struct Admitted {
     started: u64,
     in_flight: u32,
+    epoch: u32,
 }
 
 impl Admitted {
