@@ -314,3 +314,72 @@ fn the_peak_of_calls_that_end_while_a_window_closes_is_in_the_next() {
         .collect();
     assert_eq!(seen, [(1, 1), (10, 10)]);
 }
+
+#[test]
+fn a_peak_ends_with_its_window() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(1));
+    for in_flight in [9, 2] {
+        let mut permits: Vec<_> = (0..in_flight)
+            .map(|_| limit.try_acquire().unwrap())
+            .collect();
+        let last = permits.pop().unwrap();
+        // The others are no samples, so the next window has nothing of theirs.
+        drop(permits);
+        clock.advance(seconds(1));
+        last.complete(Outcome::Success);
+    }
+    let peaks: Vec<_> = windows
+        .all()
+        .iter()
+        .map(|window| window.max_in_flight)
+        .collect();
+    assert_eq!(peaks, [9, 2]);
+}
+
+/// Asks for a window of 5 ms after the first, in which drops below 10 ms are fast.
+#[derive(Debug)]
+struct Asking(Arc<Mutex<Vec<Window>>>);
+
+impl Algorithm for Asking {
+    fn update(&mut self, window: &Window) -> Decision {
+        self.0.lock().unwrap().push(window.clone());
+        let mut decision = Decision::new(f64::from(window.limit) - 1.0, Reason::custom("asking"));
+        decision.next_window = Some(5_000_000);
+        decision.fast_drop_below = 10_000_000;
+        decision
+    }
+}
+
+#[test]
+fn a_decision_sets_the_next_window_and_which_drops_are_fast_until_a_reset() {
+    let (builder, clock) = manual();
+    let windows = Arc::new(Mutex::new(Vec::new()));
+    let noted = windows.clone();
+    let registry = builder
+        .algorithm("asking", move |_| Asking(noted.clone()))
+        .build()
+        .unwrap();
+    let config = LimitConfig::new().algorithm("asking").min_window_samples(1);
+    let limit = registry.register("tested", config).unwrap();
+    let drop_after = |latency| calls(&limit, &clock, 1, latency, Outcome::Drop);
+    let seen = || {
+        let windows = windows.lock().unwrap();
+        let last = windows.last().unwrap();
+        (windows.len(), last.fast_drops, last.fast_drop_latency_sum)
+    };
+
+    drop_after(seconds(1));
+    assert_eq!(seen(), (1, 0, 0));
+    drop_after(millis(4));
+    assert_eq!(seen(), (1, 0, 0), "the window lasts 5 ms");
+    drop_after(millis(10));
+    assert_eq!(seen(), (2, 1, 4_000_000));
+    drop_after(millis(9));
+    assert_eq!(seen(), (3, 1, 9_000_000));
+
+    limit.reset();
+    drop_after(millis(9));
+    assert_eq!(seen(), (3, 1, 9_000_000), "the window lasts 1 s again");
+    drop_after(millis(991));
+    assert_eq!(seen(), (4, 0, 0));
+}
