@@ -1,6 +1,6 @@
 //! `drop_on = [patterns]`: real patterns, matched on the error's reference.
 
-use syn::parse::{ParseStream, Parser};
+use syn::parse::ParseStream;
 use syn::{Pat, Token, bracketed, token};
 
 use super::key::Key;
@@ -21,8 +21,10 @@ pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
     }
     let content;
     bracketed!(content in input);
-    let tokens: proc_macro2::TokenStream = content.parse()?;
-    list.parse2(tokens).map_err(|wrong| {
+    // Looked at ahead, so that the end of the list is the closing bracket, and what is wrong there is shown there.
+    let patterns = list(&content.fork());
+    content.parse::<proc_macro2::TokenStream>()?;
+    patterns.map_err(|wrong| {
         let message = format!("{key} is a list of patterns: {wrong} [R4C-ATR-004]");
         syn::Error::new(wrong.span(), message)
     })

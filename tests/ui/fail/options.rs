@@ -52,6 +52,11 @@ fn no_pattern() -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit(max_limit = 5, drop_on = [Error |], enabled = true)]
+fn half_a_pattern() -> Result<(), Error> {
+    Ok(())
+}
+
 fn main() {
     let _ = algorithms_ignore_case();
 }
