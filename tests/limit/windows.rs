@@ -383,3 +383,69 @@ fn a_decision_sets_the_next_window_and_which_drops_are_fast_until_a_reset() {
     drop_after(millis(991));
     assert_eq!(seen(), (4, 0, 0));
 }
+
+#[test]
+fn the_peak_counts_calls_that_are_no_samples_and_those_that_ran_when_the_window_began() {
+    let (limit, clock, windows) = recorded(LimitConfig::new().min_window_samples(1));
+    // Five run on into the second window; of them and of the ignored ones none is a sample.
+    let running: Vec<_> = (0..5).map(|_| limit.try_acquire().unwrap()).collect();
+    calls(&limit, &clock, 2, millis(500), Outcome::Ignored);
+    calls(&limit, &clock, 1, millis(500), Outcome::Success);
+    assert_eq!(
+        (windows.last().max_in_flight, windows.last().peak_in_flight),
+        (6, 7)
+    );
+    drop(running);
+    calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+    assert_eq!(
+        (windows.last().max_in_flight, windows.last().peak_in_flight),
+        (1, 5)
+    );
+    calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+    assert_eq!(
+        (windows.last().max_in_flight, windows.last().peak_in_flight),
+        (1, 1)
+    );
+}
+
+#[test]
+fn fast_drops_are_told_apart_by_what_the_last_decision_said() {
+    #[derive(Debug)]
+    struct Threshold(Arc<Mutex<Vec<Window>>>);
+    impl Algorithm for Threshold {
+        fn update(&mut self, window: &Window) -> Decision {
+            self.0.lock().unwrap().push(window.clone());
+            Decision::new(20.0, Reason::custom("threshold"))
+                .fast_drop_below(10_000_000)
+                .next_window(500_000_000)
+        }
+    }
+    let (builder, clock) = manual();
+    let windows = Arc::new(Mutex::new(Vec::new()));
+    let noted = windows.clone();
+    let registry = builder
+        .algorithm("threshold", move |_| Threshold(noted.clone()))
+        .build()
+        .unwrap();
+    let config = LimitConfig::new()
+        .algorithm("threshold")
+        .min_window_samples(1);
+    let limit = registry.register("tested", config).unwrap();
+    calls(&limit, &clock, 1, millis(1), Outcome::Drop);
+    calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+    calls(&limit, &clock, 3, millis(9), Outcome::Drop);
+    calls(&limit, &clock, 1, millis(10), Outcome::Drop);
+    // The next window is as long as the decision asked for.
+    calls(&limit, &clock, 1, millis(481), Outcome::Success);
+    let windows = windows.lock().unwrap();
+    assert_eq!((windows[0].drops, windows[0].fast_drops), (1, 0));
+    assert_eq!((windows[1].drops, windows[1].fast_drops), (4, 3));
+    assert_eq!(
+        (
+            windows[1].fast_drop_latency_sum,
+            windows[1].fast_drop_in_flight_sum
+        ),
+        (27_000_000, 1 + 2 + 3)
+    );
+    assert_eq!(windows[1].duration(), 500_000_000);
+}

@@ -7,9 +7,9 @@ use super::algorithm::{Algorithm, Bounds, Close, Decision};
 use super::listeners::Listeners;
 use super::log2::{natural, natural_square};
 use super::settings::LimitSettings;
-use super::slots::{Admission, Slots};
+use super::slots::{self, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
-use super::stripes::{Call, Kind, Reading, Stripes, Sums};
+use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
 use crate::event::{Event, Reason};
@@ -63,9 +63,10 @@ struct Controller {
     algorithm: Box<dyn Algorithm>,
     rule: WindowRule,
     bounds: Bounds,
-    /// When the open window began and what the sums were then.
+    /// When the open window began, and what the sums and the calls in flight were then.
     opened: u64,
     sums: Sums,
+    in_flight: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -112,6 +113,7 @@ impl Instance {
                 bounds,
                 opened: now,
                 sums: Sums::default(),
+                in_flight: 0,
             }),
             settings,
             published: Mutex::new(Published::initial()),
@@ -143,9 +145,9 @@ impl Instance {
     #[inline]
     pub(crate) fn admit(&self) -> Result<Admitted, Full> {
         match self.slots.try_acquire() {
-            Admission::Admitted { in_flight } => Ok(self.start(in_flight)),
-            Admission::Off => Ok(Admitted::default()),
-            Admission::Full { limit, in_flight } => {
+            slots::Admission::Admitted { in_flight } => Ok(self.start(in_flight)),
+            slots::Admission::Off => Ok(Admitted::default()),
+            slots::Admission::Full { limit, in_flight } => {
                 self.stripes.reject();
                 Err(Full { limit, in_flight })
             }
@@ -159,7 +161,11 @@ impl Instance {
         // A clock is foreign code: if it panics, there is no permit yet that would give the slot back.
         let slot = Slot(&self.slots);
         let started = self.clock.now();
-        self.stripes.admit(started);
+        self.stripes.admit(Admission {
+            started,
+            in_flight,
+            window: self.pace.window.load(Ordering::Relaxed),
+        });
         slot.hand_over();
         Admitted {
             started,
@@ -233,7 +239,9 @@ impl Instance {
             return None;
         }
         let controller = &mut *controller;
-        let reading = self.stripes.read()?;
+        let reading = self
+            .stripes
+            .read(self.pace.window.load(Ordering::Relaxed))?;
         let window = self.window(controller, &reading, now);
         let rule = controller.rule;
         match contained(|| controller.algorithm.close(&window, &rule)).unwrap_or(Close::Now) {
@@ -296,8 +304,10 @@ impl Instance {
             drop_latency_sum: sums.drop_latency,
             fast_drops: sums.fast_drops,
             fast_drop_latency_sum: sums.fast_drop_latency,
+            fast_drop_in_flight_sum: sums.fast_drop_in_flight,
             in_flight_sum: sums.in_flight,
             max_in_flight: reading.max_in_flight,
+            peak_in_flight: reading.peak_in_flight.max(controller.in_flight),
             ignored: sums.ignored,
             cancelled,
             stale: sums.stale_successes + sums.stale_drops,
@@ -320,6 +330,8 @@ impl Instance {
             self.pace.window.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
+        // After the number: a call whose admission went to the window before is in flight now or has ended.
+        controller.in_flight = self.slots.in_flight();
     }
 
     /// The low bits are enough: no call stays in flight for 2^32 epochs.
@@ -360,7 +372,7 @@ impl Instance {
             let now = self.clock.now();
             let sums = loop {
                 // Fails only while another thread is stopped in the middle of adding a call.
-                match self.stripes.read() {
+                match self.stripes.read(0) {
                     Some(reading) => break reading.sums,
                     None => std::thread::yield_now(),
                 }

@@ -18,6 +18,8 @@ macro_rules! sums {
             sequence: AtomicU64,
             /// The number of the window that `peak` belongs to, and the most calls in flight that a sample of it saw.
             peak: AtomicU64,
+            /// The number of the window that `reached` belongs to, and the most calls in flight after an admission in it.
+            reached: AtomicU64,
             /// The samples as of the last window that closed, and as of the last reading for one that may: the reader's.
             seen: AtomicU64,
             read: AtomicU64,
@@ -67,8 +69,8 @@ sums! {
     timed, log_latency, log_latency_sq,
     /// Drops that are samples, and the sum of their latencies.
     drops, drop_latency,
-    /// Those of them that were fast.
-    fast_drops, fast_drop_latency,
+    /// Those of them that were fast, their latencies, and the calls in flight when each was admitted.
+    fast_drops, fast_drop_latency, fast_drop_in_flight,
     /// Calls in flight at admission, over all samples.
     in_flight,
     /// Failures that are no sample.
@@ -93,6 +95,16 @@ impl Sums {
             .wrapping_mul(now)
             .wrapping_add(self.clock)
     }
+}
+
+/// An admitted call to be added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission {
+    pub(crate) started: u64,
+    /// Itself included.
+    pub(crate) in_flight: u32,
+    /// The number of the open window.
+    pub(crate) window: u64,
 }
 
 /// A finished call to be added.
@@ -141,13 +153,17 @@ impl Stripe {
             .store(sequence.wrapping_add(2), Ordering::Release);
     }
 
-    /// Reads the sums between two calls, or gives up on a writer that was interrupted in the middle of one.
-    fn read(&self) -> Option<(Sums, u64)> {
+    /// Reads the stripe between two calls, or gives up on a writer that was interrupted in the middle of one.
+    fn read(&self) -> Option<StripeReading> {
         const ATTEMPTS: usize = if cfg!(loom) { 2 } else { 1000 };
         for _ in 0..ATTEMPTS {
             let before = self.sequence.load(Ordering::Acquire);
             if before.is_multiple_of(2) {
-                let read = (self.load(), self.peak.load(Ordering::Relaxed));
+                let read = StripeReading {
+                    sums: self.load(),
+                    peak: self.peak.load(Ordering::Relaxed),
+                    reached: self.reached.load(Ordering::Relaxed),
+                };
                 // None of the loads above may move below the second look at the sequence.
                 fence(Ordering::Acquire);
                 if self.sequence.load(Ordering::Relaxed) == before {
@@ -160,10 +176,16 @@ impl Stripe {
     }
 
     #[inline]
-    fn admit(&self, started: u64) {
+    fn admit(&self, admission: Admission) {
         self.write(|stripe| {
             add(&stripe.admitted, 1);
-            add(&stripe.clock, started.wrapping_neg());
+            add(&stripe.clock, admission.started.wrapping_neg());
+            let window = admission.window << 32;
+            let reached = window | u64::from(admission.in_flight);
+            let before = stripe.reached.load(Ordering::Relaxed);
+            if before & WINDOW_MASK != window || before < reached {
+                stripe.reached.store(reached, Ordering::Relaxed);
+            }
         });
     }
 
@@ -192,6 +214,7 @@ impl Stripe {
                     if fast {
                         add(&stripe.fast_drops, 1);
                         add(&stripe.fast_drop_latency, latency);
+                        add(&stripe.fast_drop_in_flight, u64::from(call.in_flight));
                     }
                     stripe.sample(&call);
                 }
@@ -240,7 +263,14 @@ impl Stripe {
     }
 }
 
-/// The upper half of `Stripe::peak`: the low 32 bits of the window's number.
+/// One stripe at one moment.
+struct StripeReading {
+    sums: Sums,
+    peak: u64,
+    reached: u64,
+}
+
+/// The upper half of `Stripe::peak` and `Stripe::reached`: the low 32 bits of the window's number.
 const WINDOW_MASK: u64 = !0 << 32;
 
 /// The stripe of one thread, made on its first call.
@@ -268,6 +298,8 @@ pub(crate) struct Reading {
     pub(crate) sums: Sums,
     /// The most calls in flight that a sample of the open window saw at its admission.
     pub(crate) max_in_flight: u32,
+    /// The most calls in flight after an admission in the open window.
+    pub(crate) peak_in_flight: u32,
 }
 
 impl Stripes {
@@ -288,8 +320,8 @@ impl Stripes {
     }
 
     #[inline]
-    pub(crate) fn admit(&self, started: u64) {
-        self.with(|stripe| stripe.admit(started));
+    pub(crate) fn admit(&self, admission: Admission) {
+        self.with(|stripe| stripe.admit(admission));
     }
 
     #[inline]
@@ -351,11 +383,18 @@ impl Stripes {
 
     /// Adds up all stripes for a window that may close; `None` if a writer stays interrupted in the middle of a call.
     ///
-    /// One caller at a time.
-    pub(crate) fn read(&self) -> Option<Reading> {
+    /// Takes the number of the open window. One caller at a time.
+    pub(crate) fn read(&self, window: u64) -> Option<Reading> {
         let mut reading = Reading::default();
         for stripe in self.all() {
-            let (sums, peak) = stripe.read()?;
+            let StripeReading {
+                sums,
+                peak,
+                reached,
+            } = stripe.read()?;
+            if reached & WINDOW_MASK == window << 32 {
+                reading.peak_in_flight = reading.peak_in_flight.max(reached as u32);
+            }
             // A sample that was added while the last window closed may have kept that window's number on its peak, so
             // the peak counts whenever there are new samples. It can be too high then, never too low.
             if sums.samples() != stripe.seen.load(Ordering::Relaxed) {
@@ -384,7 +423,7 @@ impl Stripes {
             sums.add(
                 &stripe
                     .read()
-                    .map_or_else(|| stripe.load(), |(sums, _)| sums),
+                    .map_or_else(|| stripe.load(), |reading| reading.sums),
             );
         }
         sums
@@ -405,15 +444,39 @@ mod tests {
         }
     }
 
+    fn admission(started: u64, in_flight: u32, window: u64) -> Admission {
+        Admission {
+            started,
+            in_flight,
+            window,
+        }
+    }
+
+    #[test]
+    fn what_admissions_reached_ends_with_their_window_also_when_its_number_wraps() {
+        let stripes = Stripes::new();
+        let last = u64::from(u32::MAX);
+        for (window, in_flight) in [(0, 5), (0, 3), (1, 2), (last, 4), (last + 1, 1)] {
+            stripes.admit(admission(0, in_flight, window));
+            let reached = if (window, in_flight) == (0, 3) {
+                5
+            } else {
+                in_flight
+            };
+            assert_eq!(stripes.read(window).unwrap().peak_in_flight, reached);
+            assert_eq!(stripes.read(window + 1).unwrap().peak_in_flight, 0);
+        }
+    }
+
     #[test]
     fn the_area_under_the_calls_in_flight_is_exact() {
         let stripes = Stripes::new();
-        stripes.admit(10);
-        stripes.admit(15);
-        let at_20 = stripes.read().unwrap().sums;
+        stripes.admit(admission(10, 1, 0));
+        stripes.admit(admission(15, 2, 0));
+        let at_20 = stripes.read(0).unwrap().sums;
         stripes.end(success(10, 30, 1, 0));
-        stripes.admit(35);
-        let at_40 = stripes.read().unwrap().sums;
+        stripes.admit(admission(35, 2, 0));
+        let at_40 = stripes.read(0).unwrap().sums;
         // Two calls from 20 to 30, one from 30 to 35, two from 35 to 40.
         assert_eq!(
             at_40.area(40).wrapping_sub(at_20.area(20)),
@@ -426,21 +489,21 @@ mod tests {
         let stripes = Stripes::new();
         stripes.end(success(0, 5, 9, 0));
         stripes.end(success(0, 6, 4, 0));
-        assert_eq!(stripes.read().unwrap().max_in_flight, 9);
+        assert_eq!(stripes.read(0).unwrap().max_in_flight, 9);
         stripes.closed();
-        assert_eq!(stripes.read().unwrap().max_in_flight, 0);
+        assert_eq!(stripes.read(0).unwrap().max_in_flight, 0);
         stripes.end(success(0, 7, 2, 1));
-        assert_eq!(stripes.read().unwrap().max_in_flight, 2);
+        assert_eq!(stripes.read(0).unwrap().max_in_flight, 2);
     }
 
     #[test]
     fn a_sample_added_while_the_window_closes_brings_its_peak_to_the_next() {
         let stripes = Stripes::new();
         stripes.end(success(0, 5, 3, 0));
-        let reading = stripes.read().unwrap();
+        let reading = stripes.read(0).unwrap();
         stripes.end(success(0, 6, 8, 0));
         stripes.closed();
-        let next = stripes.read().unwrap();
+        let next = stripes.read(0).unwrap();
         assert_eq!(next.sums.since(&reading.sums).samples(), 1);
         assert_eq!(next.max_in_flight, 8);
     }
@@ -452,13 +515,13 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for i in 0..1000 {
-                        stripes.admit(i);
+                        stripes.admit(admission(i, 1, 0));
                         stripes.end(success(i, i + 10, 1, 0));
                     }
                 });
             }
             for _ in 0..1000 {
-                if let Some(reading) = stripes.read() {
+                if let Some(reading) = stripes.read(0) {
                     assert_eq!(reading.sums.latency, 10 * reading.sums.successes);
                 }
             }
@@ -500,7 +563,7 @@ mod models {
             let reader = {
                 let stripe = stripe.clone();
                 thread::spawn(move || {
-                    if let Some((sums, _)) = stripe.read() {
+                    if let Some(StripeReading { sums, .. }) = stripe.read() {
                         assert!(
                             matches!((sums.ended, sums.latency), (0, 0) | (1, 10) | (2, 21)),
                             "torn: {sums:?}"
@@ -510,7 +573,7 @@ mod models {
             };
             writer.join().unwrap();
             reader.join().unwrap();
-            let (sums, _) = stripe.read().expect("no writer is left");
+            let sums = stripe.read().expect("no writer is left").sums;
             assert_eq!((sums.ended, sums.latency), (2, 21));
         });
     }

@@ -64,10 +64,15 @@ pub struct Window {
     pub fast_drops: u64,
     /// The sum of their latencies.
     pub fast_drop_latency_sum: u64,
+    /// The sum of the calls in flight when each of them was admitted.
+    pub fast_drop_in_flight_sum: u64,
     /// The sum, over all samples, of the calls in flight when each was admitted.
     pub in_flight_sum: u64,
-    /// The largest of them.
+    /// The largest of them: what the classic algorithms mean by in flight.
     pub max_in_flight: u32,
+    /// The most calls that were in flight at any moment of the window, samples or not. The limit was reached if this is
+    /// no less.
+    pub peak_in_flight: u32,
     /// The calls that failed in a way that says nothing about load.
     pub ignored: u64,
     /// The calls that were cancelled or panicked.
@@ -96,6 +101,7 @@ impl Window {
                 .in_flight_sum
                 .saturating_add(u64::from(sample.in_flight));
             window.max_in_flight = window.max_in_flight.max(sample.in_flight);
+            window.peak_in_flight = window.max_in_flight;
             window.ended_latency_sum = window.ended_latency_sum.saturating_add(sample.latency);
             window.admitted += 1;
             if sample.dropped {
