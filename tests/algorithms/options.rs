@@ -55,7 +55,7 @@ fn aimd_adds_as_many_calls_as_it_is_told() {
     assert_eq!(aimd.update(&one(20, call(MS, 10))).limit, 27.0);
     assert_eq!(
         aimd.update(&one(27, call(MS, 13))).reason,
-        Reason::Unused { max_in_flight: 13 }
+        Reason::AppLimited { max_in_flight: 13 }
     );
 }
 

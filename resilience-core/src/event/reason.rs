@@ -60,7 +60,7 @@ pub enum Reason {
         threshold: f64,
     },
     /// Too few of the slots were in use for the window to say anything about the limit.
-    Unused {
+    AppLimited {
         /// The most calls that were in flight.
         max_in_flight: u32,
     },
@@ -120,7 +120,7 @@ impl fmt::Display for Reason {
                     Latency(*threshold)
                 )
             }
-            Self::Unused { max_in_flight } => {
+            Self::AppLimited { max_in_flight } => {
                 write!(f, "at most {max_in_flight} in flight, too few to judge")
             }
             Self::NoLatency => f.write_str("no latency measured"),

@@ -1,5 +1,6 @@
 //! One adaptive limit: its slots, its sums, and the algorithm that is asked at the end of each window.
 
+use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
@@ -21,7 +22,6 @@ use crate::time::SharedClock;
 /// One adaptive limit.
 ///
 /// What every call writes (the slots) and what every call reads (the pace) are on cache lines of their own.
-#[derive(Debug)]
 pub(crate) struct Instance {
     slots: Padded<Slots>,
     pace: Padded<Pace>,
@@ -58,7 +58,6 @@ struct Pace {
 }
 
 /// What only the thread that closes a window touches.
-#[derive(Debug)]
 struct Controller {
     algorithm: Box<dyn Algorithm>,
     rule: WindowRule,
@@ -73,16 +72,18 @@ struct Controller {
 struct Published {
     windows: u64,
     decisions: u64,
+    limit: f64,
     last_window: Option<LastWindow>,
     baseline: Option<f64>,
     reason: Reason,
 }
 
 impl Published {
-    fn initial() -> Self {
+    fn initial(bounds: Bounds) -> Self {
         Self {
             windows: 0,
             decisions: 0,
+            limit: f64::from(bounds.initial()),
             last_window: None,
             baseline: None,
             reason: Reason::Initial,
@@ -116,7 +117,7 @@ impl Instance {
                 in_flight: 0,
             }),
             settings,
-            published: Mutex::new(Published::initial()),
+            published: Mutex::new(Published::initial(bounds)),
             listeners: Listeners::default(),
         }
     }
@@ -276,7 +277,7 @@ impl Instance {
             .store(now.saturating_add(wait), Ordering::Relaxed);
         let limit = controller.bounds.clamp(decision.limit) as u32;
         let before = self.slots.set_limit(limit);
-        let decisions = self.publish(&window, baseline, &decision.reason);
+        let decisions = self.publish(&window, baseline, &decision);
         (before != limit).then(|| Event::LimitChanged {
             id: self.id.clone(),
             from: before,
@@ -288,8 +289,6 @@ impl Instance {
 
     fn window(&self, controller: &Controller, reading: &Reading, now: u64) -> Window {
         let sums = reading.sums.since(&controller.sums);
-        let cancelled =
-            sums.ended - sums.samples() - sums.ignored - sums.stale_successes - sums.stale_drops;
         Window {
             opened: controller.opened,
             closed: now,
@@ -309,7 +308,7 @@ impl Instance {
             max_in_flight: reading.max_in_flight,
             peak_in_flight: reading.peak_in_flight.max(controller.in_flight),
             ignored: sums.ignored,
-            cancelled,
+            cancelled: sums.cancelled(),
             stale: sums.stale_successes + sums.stale_drops,
             ended_latency_sum: sums.ended_latency,
             admitted: sums.admitted,
@@ -348,15 +347,16 @@ impl Instance {
         );
     }
 
-    fn publish(&self, window: &Window, baseline: Option<f64>, reason: &Reason) -> u64 {
+    fn publish(&self, window: &Window, baseline: Option<f64>, decision: &Decision) -> u64 {
         let mut published = lock(&self.published);
         let decisions = published.decisions + 1;
         *published = Published {
             windows: published.windows + 1,
             decisions,
+            limit: decision.limit,
             last_window: Some(LastWindow::of(window)),
             baseline,
-            reason: reason.clone(),
+            reason: decision.reason.clone(),
         };
         decisions
     }
@@ -390,7 +390,7 @@ impl Instance {
             let decision = published.decisions + 1;
             *published = Published {
                 decisions: decision,
-                ..Published::initial()
+                ..Published::initial(controller.bounds)
             };
             (from != to).then(|| Event::LimitChanged {
                 id: self.id.clone(),
@@ -414,6 +414,7 @@ impl Instance {
             algorithm: self.settings.algorithm.name().to_owned(),
             enabled: self.slots.enabled(),
             limit: self.slots.limit(),
+            exact_limit: bounds.clamp(published.limit),
             in_flight: self.slots.in_flight(),
             initial_limit: bounds.initial(),
             min_limit: bounds.min(),
@@ -428,8 +429,20 @@ impl Instance {
                 succeeded: sums.successes + sums.stale_successes,
                 dropped: sums.drops + sums.stale_drops,
                 ignored: sums.ignored,
+                cancelled: sums.cancelled(),
             },
         }
+    }
+}
+
+// What can be had without a lock: whoever prints a limit may hold one of its own, or call back from within.
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdaptiveLimit")
+            .field("id", &self.id)
+            .field("limit", &self.limit())
+            .field("in_flight", &self.in_flight())
+            .finish_non_exhaustive()
     }
 }
 
@@ -600,12 +613,14 @@ mod models {
             let instance = loom::sync::Arc::new(instance(&clock, &windows, 1));
             let (kept, cancelled) = (instance.admit().unwrap(), instance.admit().unwrap());
             clock.advance(Duration::from_secs(1));
-            let other = {
-                let instance = instance.clone();
-                thread::spawn(move || instance.end(cancelled, None))
-            };
-            instance.end(kept, Some(Outcome::Success));
-            other.join().unwrap();
+            let threads =
+                [(cancelled, None), (kept, Some(Outcome::Success))].map(|(call, outcome)| {
+                    let instance = instance.clone();
+                    thread::spawn(move || instance.end(call, outcome))
+                });
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
             assert_eq!(instance.in_flight(), 0);
             assert_eq!(instance.snapshot().counters.succeeded, 1);
         });

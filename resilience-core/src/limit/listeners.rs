@@ -51,13 +51,6 @@ impl Listeners {
     }
 }
 
-impl fmt::Debug for Listeners {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        write!(f, "Listeners({})", list.listeners.len())
-    }
-}
-
 /// A listener's place: dropping it ends the subscription.
 ///
 /// A listener that is running when its subscription is dropped still finishes.

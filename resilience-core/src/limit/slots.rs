@@ -238,11 +238,17 @@ mod models {
                     }
                 })
             };
-            slots.set_limit(1);
-            if let Admission::Admitted { in_flight } = slots.try_acquire() {
-                assert_eq!(in_flight, 1, "admitted above the limit of 1");
-                slots.release();
-            }
+            let setter = {
+                let slots = slots.clone();
+                thread::spawn(move || {
+                    slots.set_limit(1);
+                    if let Admission::Admitted { in_flight } = slots.try_acquire() {
+                        assert_eq!(in_flight, 1, "admitted above the limit of 1");
+                        slots.release();
+                    }
+                })
+            };
+            setter.join().unwrap();
             caller.join().unwrap();
             assert_eq!((slots.in_flight(), slots.limit()), (0, 1));
         });

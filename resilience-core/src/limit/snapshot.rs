@@ -19,6 +19,8 @@ pub struct Snapshot {
     pub enabled: bool,
     /// The limit, in calls.
     pub limit: u32,
+    /// The limit as the last decision gave it, with its fraction and within the bounds.
+    pub exact_limit: f64,
     /// The calls in flight.
     pub in_flight: u32,
     /// The limit before the first decision, in calls.
@@ -69,6 +71,8 @@ impl LastWindow {
 }
 
 /// What has happened to an instance's calls since it was made. A reset does not set them back.
+///
+/// Once no call is in flight, `admitted` is the sum of the four ways to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -83,4 +87,6 @@ pub struct Counters {
     pub dropped: u64,
     /// Calls that failed in a way that says nothing about load.
     pub ignored: u64,
+    /// Calls that were cancelled or panicked.
+    pub cancelled: u64,
 }

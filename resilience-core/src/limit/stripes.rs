@@ -84,6 +84,18 @@ impl Sums {
         self.successes.wrapping_add(self.drops)
     }
 
+    /// Calls that ended without an outcome.
+    pub(crate) fn cancelled(&self) -> u64 {
+        [
+            self.samples(),
+            self.ignored,
+            self.stale_successes,
+            self.stale_drops,
+        ]
+        .into_iter()
+        .fold(self.ended, u64::wrapping_sub)
+    }
+
     /// Calls in flight as far as the stripes know: consistent with `clock`.
     fn in_flight_now(&self) -> u64 {
         self.admitted.wrapping_sub(self.ended)

@@ -9,6 +9,7 @@ use super::{Registry, global};
 use crate::error::{Error, Origin};
 use crate::id::Id;
 use crate::limit::LimitConfig;
+use crate::limit::algorithm::Bounds;
 use crate::limit::instance::{Instance, InstanceRef};
 
 /// A place in the source that calls through a limit: its settings, and the instance once it is known.
@@ -186,32 +187,64 @@ impl CallSite {
     }
 }
 
-macro_rules! settings {
-    ($($name:ident: $type:ty,)*) => {
-        impl CallSite {
-            $(
-                /// Sets the attribute's argument of that name.
-                #[must_use]
-                pub const fn $name(mut self, value: $type) -> Self {
-                    self.$name = Some(value);
-                    self
-                }
-            )*
-        }
-    };
+/// Refuses a limit that there cannot be. The site is a `static`, so a constant that is out of range does not compile.
+#[track_caller]
+const fn checked(limit: u32, refusal: &'static str) -> Option<u32> {
+    assert!(1 <= limit && limit <= Bounds::MAX, "{}", refusal);
+    Some(limit)
 }
 
-settings! {
-    config: &'static str,
-    algorithm: &'static str,
-    initial_limit: u32,
-    min_limit: u32,
-    max_limit: u32,
-    enabled: bool,
-}
-
+/// The attribute's arguments.
 impl CallSite {
-    /// Sets the attribute's `window`, in nanoseconds.
+    /// Sets `config`.
+    #[must_use]
+    pub const fn config(mut self, config: &'static str) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Sets `algorithm`.
+    #[must_use]
+    pub const fn algorithm(mut self, algorithm: &'static str) -> Self {
+        self.algorithm = Some(algorithm);
+        self
+    }
+
+    /// Sets `initial_limit`.
+    #[must_use]
+    #[track_caller]
+    pub const fn initial_limit(mut self, limit: u32) -> Self {
+        self.initial_limit = checked(
+            limit,
+            "`initial_limit` is not from 1 to 1000000 [R4C-ATR-009]",
+        );
+        self
+    }
+
+    /// Sets `min_limit`.
+    #[must_use]
+    #[track_caller]
+    pub const fn min_limit(mut self, limit: u32) -> Self {
+        self.min_limit = checked(limit, "`min_limit` is not from 1 to 1000000 [R4C-ATR-009]");
+        self
+    }
+
+    /// Sets `max_limit`.
+    #[must_use]
+    #[track_caller]
+    pub const fn max_limit(mut self, limit: u32) -> Self {
+        self.max_limit = checked(limit, "`max_limit` is not from 1 to 1000000 [R4C-ATR-009]");
+        self
+    }
+
+    /// Sets `enabled`.
+    #[must_use]
+    pub const fn enabled(mut self, enabled: bool) -> Self {
+        self.enabled = Some(enabled);
+        self
+    }
+
+    /// Sets `window`, in nanoseconds.
     #[must_use]
     pub const fn window_nanos(mut self, value: u64) -> Self {
         self.window = Some(value);

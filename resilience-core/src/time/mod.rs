@@ -29,6 +29,9 @@ pub use system::SystemClock;
 /// ```
 pub trait Clock: Send + Sync + 'static {
     /// Returns the nanoseconds since an arbitrary fixed moment; never less than it returned before.
+    ///
+    /// It must not panic: a call that is cancelled while its thread unwinds reads the clock, and a second panic then ends
+    /// the process.
     fn now(&self) -> u64;
 }
 

@@ -1,8 +1,9 @@
 //! The machine's own clock.
 
 use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Clock;
+use super::{Clock, nanos};
 
 /// The system's monotonic clock, read through the processor's time-stamp counter.
 ///
@@ -10,11 +11,16 @@ use super::Clock;
 /// system's monotonic clock is read instead. Both are the [`quanta`](https://docs.rs/quanta) crate's work. The counter
 /// is calibrated against the monotonic clock once in a process, when the first `SystemClock` is made: usually under a
 /// millisecond, at most 200 ms.
+///
+/// It begins at the time of day of that moment, in nanoseconds since 1970, and goes on monotonically: a later change of
+/// the time of day does not move it. So the clocks of different processes and machines agree roughly, which lets
+/// algorithms of independent clients act at the same time, and precisely enough for nothing else.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     clock: quanta::Clock,
-    /// The counter's reading that counts as 0: the same for all clocks of the process.
+    /// The counter's reading when the first clock of the process was made, and the time of day then.
     origin: u64,
+    epoch: u64,
 }
 
 impl SystemClock {
@@ -25,7 +31,17 @@ impl SystemClock {
             .get_or_init(|| {
                 let clock = quanta::Clock::new();
                 let origin = clock.raw();
-                Self { clock, origin }
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "the one place where the time of day is read"
+                )]
+                let time_of_day = SystemTime::now().duration_since(UNIX_EPOCH);
+                Self {
+                    clock,
+                    origin,
+                    // A time of day before 1970 is none; the clock then begins at 0.
+                    epoch: time_of_day.map_or(0, nanos),
+                }
             })
             .clone()
     }
@@ -40,13 +56,19 @@ impl Default for SystemClock {
 impl Clock for SystemClock {
     #[inline]
     fn now(&self) -> u64 {
-        self.clock.delta_as_nanos(self.origin, self.clock.raw())
+        self.epoch + self.clock.delta_as_nanos(self.origin, self.clock.raw())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn begins_at_the_time_of_day() {
+        let year = SystemClock::new().now() / (365 * 24 * 3_600_000_000_000) + 1970;
+        assert!((2024..2100).contains(&year), "{year}");
+    }
 
     #[test]
     fn follows_the_monotonic_clock() {

@@ -97,7 +97,7 @@ pub(super) fn dropped(window: &Window) -> Reason {
 
 /// Returns the reason of a limit that stays since its slots were not in use.
 pub(super) fn unused(window: &Window) -> Reason {
-    Reason::Unused {
+    Reason::AppLimited {
         max_in_flight: window.max_in_flight,
     }
 }

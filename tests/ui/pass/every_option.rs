@@ -1,0 +1,36 @@
+//! Every option at once.
+
+use resilience::registry::Registry;
+use resilience::{Error, adaptive_limit};
+
+const MOST: u32 = 50;
+
+fn is_busy(output: &Result<u32, Error>) -> bool {
+    matches!(output, Ok(503))
+}
+
+fn rejected(error: Error) -> Result<u32, Error> {
+    Err(error)
+}
+
+#[adaptive_limit(
+    name = "every",
+    algorithm = "AIMD",
+    initial_limit = 10,
+    min_limit = 2,
+    max_limit = MOST,
+    window = "250ms",
+    drop_on = [_],
+    drop_if = is_busy,
+    rejected = rejected,
+    enabled = true,
+    registry = registry,
+    crate = resilience
+)]
+async fn every(registry: Registry) -> Result<u32, Error> {
+    Ok(200)
+}
+
+fn main() {
+    drop(every(Registry::new()));
+}
