@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::algorithm::{Calls, Deviations, QueueSize, VegasBaseline};
+use super::algorithm::{Calls, Deviations, Jitter, QueueSize, VegasBaseline};
 
 /// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,6 +133,9 @@ config! {
     /// Sets after how many windows, for each call of the limit, the baseline is measured anew: 1 or more. Vegas, 30 by
     /// default.
     probe_multiplier: u32, u32, check::at_least_one;
+    /// Sets by what the time to the next measurement of the baseline is scattered. Vegas; by default each instance has a
+    /// seed of its own, made from its id and, unless its clock is moved by hand, from the process.
+    jitter: Jitter, Jitter, check::free;
     /// Sets how the latency without a queue is found. Vegas, the minimum since the last measurement by default.
     baseline: VegasBaseline, VegasBaseline, check::baseline;
     /// Sets where the algorithm departs from its reference, switch by switch; the preset says what they are by default.

@@ -95,7 +95,8 @@ impl Instance {
     pub(crate) fn new(id: Id, settings: LimitSettings, clock: SharedClock) -> Self {
         let now = clock.now();
         let bounds = settings.bounds;
-        let algorithm = settings.build_algorithm();
+        let seed = clock.seed(id.as_str());
+        let algorithm = settings.build_algorithm(seed);
         let rule = settings.window_rule(algorithm.window_rule());
         Self {
             slots: Padded(Slots::new(bounds.initial(), settings.enabled)),
@@ -364,7 +365,9 @@ impl Instance {
     /// Forgets what was learned and goes back to the initial limit. Calls in flight keep their slots and are no samples.
     pub(crate) fn reset(&self) {
         // Foreign code is made before the lock is taken and dropped after it is free.
-        let mut algorithm = self.settings.build_algorithm();
+        let mut algorithm = self
+            .settings
+            .build_algorithm(self.clock.seed(self.id.as_str()));
         let event = {
             let mut controller = lock(&self.controller);
             let controller = &mut *controller;

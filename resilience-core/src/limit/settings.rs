@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::algorithm::{
-    Aimd, AimdSettings, Algorithm, Bounds, Gradient2, Gradient2Settings, Vegas, VegasSettings,
+    Aimd, AimdSettings, Algorithm, Bounds, Deviations, Gradient2, Gradient2Settings, Jitter, Vegas,
+    VegasSettings,
 };
 use super::config::{LimitConfig, Preset};
 use super::window::WindowRule;
@@ -136,6 +137,7 @@ impl LimitConfig {
                 set(&mut settings.alpha, self.alpha);
                 set(&mut settings.beta, self.beta);
                 set(&mut settings.probe_multiplier, self.probe_multiplier);
+                set(&mut settings.jitter, self.jitter);
                 set(&mut settings.baseline, self.baseline);
                 set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Vegas(settings)
@@ -165,8 +167,9 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
 }
 
 impl LimitSettings {
-    pub(crate) fn build_algorithm(&self) -> Box<dyn Algorithm> {
-        self.algorithm.build(self.bounds)
+    /// Makes the algorithm. Whatever it scatters is scattered by `seed`, unless a seed is set.
+    pub(crate) fn build_algorithm(&self, seed: u64) -> Box<dyn Algorithm> {
+        self.algorithm.build(self.bounds, seed)
     }
 
     /// When windows may close: what is set, and for the rest what the algorithm says.
@@ -182,37 +185,27 @@ impl LimitSettings {
     /// Every property with its value, in words.
     fn properties(&self) -> Vec<(&'static str, String)> {
         let rule = self.algorithm.window_rule();
-        let of_the_algorithm = "what the algorithm says";
-        let window = rule.map_or_else(
-            || {
-                self.window.map_or_else(
-                    || of_the_algorithm.to_owned(),
-                    |window| format!("{window:?}"),
-                )
-            },
-            |rule| {
-                format!(
-                    "{:?}",
-                    Duration::from_nanos(self.window_rule(rule).duration)
-                )
-            },
-        );
-        let min_window_samples = rule.map_or_else(
-            || {
-                self.min_window_samples.map_or_else(
-                    || of_the_algorithm.to_owned(),
-                    |samples| samples.to_string(),
-                )
-            },
-            |rule| self.window_rule(rule).min_samples.to_string(),
-        );
+        let window = self
+            .window
+            .or(rule.map(|rule| Duration::from_nanos(rule.duration)));
+        let samples = self
+            .min_window_samples
+            .map(u64::from)
+            .or(rule.map(|rule| rule.min_samples));
+        let of_the_algorithm = || "what the algorithm says".to_owned();
         let mut properties = vec![
             ("algorithm", format!("{:?}", self.algorithm.name())),
             ("initial_limit", self.bounds.initial().to_string()),
             ("min_limit", self.bounds.min().to_string()),
             ("max_limit", self.bounds.max().to_string()),
-            ("window", window),
-            ("min_window_samples", min_window_samples),
+            (
+                "window",
+                window.map_or_else(of_the_algorithm, |window| format!("{window:?}")),
+            ),
+            (
+                "min_window_samples",
+                samples.map_or_else(of_the_algorithm, |samples| samples.to_string()),
+            ),
             ("enabled", self.enabled.to_string()),
         ];
         properties.extend(self.algorithm.properties());
@@ -246,7 +239,7 @@ impl AlgorithmSettings {
 
     /// The tuning, property by property. Destructured, so that none is forgotten.
     fn properties(&self) -> Vec<(&'static str, String)> {
-        match *self {
+        let (mut properties, deviations) = match *self {
             Self::Gradient2(Gradient2Settings {
                 smoothing,
                 queue_size,
@@ -254,28 +247,32 @@ impl AlgorithmSettings {
                 rtt_tolerance,
                 backoff_ratio,
                 deviations,
-            }) => vec![
-                ("smoothing", smoothing.to_string()),
-                ("queue_size", format!("{queue_size:?}")),
-                ("long_window", long_window.to_string()),
-                ("rtt_tolerance", rtt_tolerance.to_string()),
-                ("backoff_ratio", backoff_ratio.to_string()),
-                ("deviations", format!("{deviations:?}")),
-            ],
+            }) => (
+                vec![
+                    ("smoothing", smoothing.to_string()),
+                    ("queue_size", format!("{queue_size:?}")),
+                    ("long_window", long_window.to_string()),
+                    ("rtt_tolerance", rtt_tolerance.to_string()),
+                    ("backoff_ratio", backoff_ratio.to_string()),
+                ],
+                deviations,
+            ),
             Self::Aimd(AimdSettings {
                 backoff_ratio,
                 increase_by,
                 latency_threshold_ns,
                 deviations,
-            }) => vec![
-                ("backoff_ratio", backoff_ratio.to_string()),
-                ("increase_by", increase_by.to_string()),
-                (
-                    "latency_threshold",
-                    format!("{:?}", latency_threshold_ns.map(Duration::from_nanos)),
-                ),
-                ("deviations", format!("{deviations:?}")),
-            ],
+            }) => (
+                vec![
+                    ("backoff_ratio", backoff_ratio.to_string()),
+                    ("increase_by", increase_by.to_string()),
+                    (
+                        "latency_threshold",
+                        format!("{:?}", latency_threshold_ns.map(Duration::from_nanos)),
+                    ),
+                ],
+                deviations,
+            ),
             Self::Vegas(VegasSettings {
                 alpha,
                 beta,
@@ -286,19 +283,45 @@ impl AlgorithmSettings {
                 baseline,
                 backoff_ratio,
                 deviations,
-            }) => vec![
-                ("alpha", format!("{alpha:?}")),
-                ("beta", format!("{beta:?}")),
-                ("threshold", format!("{threshold:?}")),
-                ("smoothing", smoothing.to_string()),
-                ("probe_multiplier", probe_multiplier.to_string()),
-                ("jitter", format!("{jitter:?}")),
-                ("baseline", format!("{baseline:?}")),
-                ("backoff_ratio", backoff_ratio.to_string()),
-                ("deviations", format!("{deviations:?}")),
-            ],
-            Self::Custom { .. } => Vec::new(),
-        }
+            }) => (
+                vec![
+                    ("alpha", format!("{alpha:?}")),
+                    ("beta", format!("{beta:?}")),
+                    ("threshold", format!("{threshold:?}")),
+                    ("smoothing", smoothing.to_string()),
+                    ("probe_multiplier", probe_multiplier.to_string()),
+                    ("jitter", format!("{jitter:?}")),
+                    ("baseline", format!("{baseline:?}")),
+                    ("backoff_ratio", backoff_ratio.to_string()),
+                ],
+                deviations,
+            ),
+            Self::Custom { .. } => return Vec::new(),
+        };
+        let Deviations {
+            skip_zero_latency,
+            cut_on_drop,
+            drops_teach_nothing,
+            cut_once,
+            whole_cuts,
+            exact_averages,
+            minimum_decides,
+            no_queue_grows_most,
+        } = deviations;
+        properties.extend(
+            [
+                ("deviations.skip_zero_latency", skip_zero_latency),
+                ("deviations.cut_on_drop", cut_on_drop),
+                ("deviations.drops_teach_nothing", drops_teach_nothing),
+                ("deviations.cut_once", cut_once),
+                ("deviations.whole_cuts", whole_cuts),
+                ("deviations.exact_averages", exact_averages),
+                ("deviations.minimum_decides", minimum_decides),
+                ("deviations.no_queue_grows_most", no_queue_grows_most),
+            ]
+            .map(|(switch, on)| (switch, on.to_string())),
+        );
+        properties
     }
 
     /// The window rule of a built-in algorithm; only a custom one itself knows its own.
@@ -309,11 +332,17 @@ impl AlgorithmSettings {
         }
     }
 
-    fn build(&self, bounds: Bounds) -> Box<dyn Algorithm> {
+    fn build(&self, bounds: Bounds, seed: u64) -> Box<dyn Algorithm> {
         match self {
             Self::Gradient2(settings) => Box::new(Gradient2::new(bounds, *settings)),
             Self::Aimd(settings) => Box::new(Aimd::new(bounds, *settings)),
-            Self::Vegas(settings) => Box::new(Vegas::new(bounds, *settings)),
+            Self::Vegas(settings) => {
+                let mut settings = *settings;
+                if settings.jitter == VegasSettings::default().jitter {
+                    settings.jitter = Jitter::Seeded(seed);
+                }
+                Box::new(Vegas::new(bounds, settings))
+            }
             Self::Custom { factory, .. } => factory(bounds),
         }
     }

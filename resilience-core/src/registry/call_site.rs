@@ -189,9 +189,9 @@ impl CallSite {
 
 /// Refuses a limit that there cannot be. The site is a `static`, so a constant that is out of range does not compile.
 #[track_caller]
-const fn checked(limit: u32, refusal: &'static str) -> Option<u32> {
+const fn checked(limit: u32, refusal: &'static str) -> u32 {
     assert!(1 <= limit && limit <= Bounds::MAX, "{}", refusal);
-    Some(limit)
+    limit
 }
 
 /// The attribute's arguments.
@@ -214,10 +214,10 @@ impl CallSite {
     #[must_use]
     #[track_caller]
     pub const fn initial_limit(mut self, limit: u32) -> Self {
-        self.initial_limit = checked(
+        self.initial_limit = Some(checked(
             limit,
             "`initial_limit` is not from 1 to 1000000 [R4C-ATR-009]",
-        );
+        ));
         self
     }
 
@@ -225,7 +225,10 @@ impl CallSite {
     #[must_use]
     #[track_caller]
     pub const fn min_limit(mut self, limit: u32) -> Self {
-        self.min_limit = checked(limit, "`min_limit` is not from 1 to 1000000 [R4C-ATR-009]");
+        self.min_limit = Some(checked(
+            limit,
+            "`min_limit` is not from 1 to 1000000 [R4C-ATR-009]",
+        ));
         self
     }
 
@@ -233,7 +236,10 @@ impl CallSite {
     #[must_use]
     #[track_caller]
     pub const fn max_limit(mut self, limit: u32) -> Self {
-        self.max_limit = checked(limit, "`max_limit` is not from 1 to 1000000 [R4C-ATR-009]");
+        self.max_limit = Some(checked(
+            limit,
+            "`max_limit` is not from 1 to 1000000 [R4C-ATR-009]",
+        ));
         self
     }
 

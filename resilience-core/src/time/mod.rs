@@ -6,7 +6,8 @@ mod manual;
 mod system;
 
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 pub use manual::ManualClock;
@@ -52,6 +53,18 @@ impl SharedClock {
         match self {
             Self::System(clock) => clock.now(),
             Self::Other(clock) => clock.now(),
+        }
+    }
+}
+
+impl SharedClock {
+    /// A number for whatever is to be scattered under a name: another one in each process, but the same on every run
+    /// where the clock is not the system's, and runs can be repeated.
+    pub(crate) fn seed(&self, name: &str) -> u64 {
+        static PROCESS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        match self {
+            Self::System(_) => PROCESS.hash_one(name),
+            Self::Other(_) => BuildHasherDefault::<DefaultHasher>::default().hash_one(name),
         }
     }
 }

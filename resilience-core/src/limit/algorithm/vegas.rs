@@ -72,7 +72,8 @@ pub struct VegasSettings {
     /// The baseline is measured anew after this many windows for each call of the limit, times a
     /// [jitter](Self::jitter): 1 to 4,294,967,295, 30 by default. Only with [`VegasBaseline::Minimum`].
     pub probe_multiplier: u32,
-    /// By what the time to the next measurement is scattered: from seed 0 by default.
+    /// By what the time to the next measurement is scattered: from seed 0 by default, for which a registry puts one of
+    /// the instance's own.
     pub jitter: Jitter,
     /// How the latency without a queue is found: the minimum since the last measurement by default.
     pub baseline: VegasBaseline,
