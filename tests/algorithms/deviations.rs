@@ -30,11 +30,23 @@ fn gradient2_with(turn_on: fn(&mut Deviations)) -> Gradient2 {
 }
 
 fn vegas_settings(deviations: Deviations) -> VegasSettings {
-    VegasSettings {
-        jitter: Jitter::Fixed(0.75),
-        deviations,
-        ..VegasSettings::netflix()
-    }
+    let mut settings = VegasSettings::netflix();
+    settings.jitter = Jitter::Fixed(0.75);
+    settings.deviations = deviations;
+    settings
+}
+
+fn gradient2_settings(deviations: Deviations) -> Gradient2Settings {
+    let mut settings = Gradient2Settings::default();
+    settings.deviations = deviations;
+    settings
+}
+
+/// No deviation but this one.
+fn exact_averages(on: bool) -> Deviations {
+    let mut deviations = Deviations::NONE;
+    deviations.exact_averages = on;
+    deviations
 }
 
 fn vegas(deviations: Deviations) -> Vegas {
@@ -42,18 +54,11 @@ fn vegas(deviations: Deviations) -> Vegas {
 }
 
 fn call(latency: u64, in_flight: u32) -> Sample {
-    Sample {
-        latency,
-        in_flight,
-        dropped: false,
-    }
+    Sample::success(latency, in_flight)
 }
 
 fn drop(latency: u64, in_flight: u32) -> Sample {
-    Sample {
-        dropped: true,
-        ..call(latency, in_flight)
-    }
+    Sample::dropped(latency, in_flight)
 }
 
 fn one(limit: u32, sample: Sample) -> Window {
@@ -273,10 +278,8 @@ fn a_drop_on_vegas_first_window_is_not_lost() {
 #[test]
 fn a_drop_on_a_vegas_probe_is_not_lost() {
     let after = |deviations| {
-        let settings = VegasSettings {
-            probe_multiplier: 1,
-            ..vegas_settings(deviations)
-        };
+        let mut settings = vegas_settings(deviations);
+        settings.probe_multiplier = 1;
         let mut vegas = Vegas::new(bounds(20), settings);
         // Half of its slots unused, so that the limit stays: the probe is due at 0.75 × 1 × 20 windows.
         for _ in 0..14 {
@@ -339,11 +342,9 @@ fn a_new_minimum_of_vegas_decides_too() {
 #[test]
 fn no_queue_lets_vegas_grow_no_less_than_a_small_one_does() {
     let after = |deviations, latency| {
-        let settings = VegasSettings {
-            alpha: Calls::Fixed(5),
-            beta: Calls::Fixed(0),
-            ..vegas_settings(deviations)
-        };
+        let mut settings = vegas_settings(deviations);
+        settings.alpha = Calls::Fixed(5);
+        settings.beta = Calls::Fixed(0);
         let mut vegas = Vegas::new(bounds(20), settings);
         vegas.update(&one(20, call(10 * MS, 20)));
         vegas.update(&one(20, call(latency, 20))).limit
@@ -359,16 +360,10 @@ fn no_queue_lets_vegas_grow_no_less_than_a_small_one_does() {
 fn cuts_from(initial: u32, bounds: Bounds, deviations: Deviations) -> [Decision; 3] {
     assert_eq!(bounds.initial(), initial);
     let window = one(initial, drop(10 * MS, initial));
-    let settings = AimdSettings {
-        deviations,
-        ..AimdSettings::default()
-    };
+    let mut settings = AimdSettings::default();
+    settings.deviations = deviations;
     let aimd = Aimd::new(bounds, settings).update(&window);
-    let settings = Gradient2Settings {
-        deviations,
-        ..Gradient2Settings::default()
-    };
-    let gradient2 = Gradient2::new(bounds, settings).update(&window);
+    let gradient2 = Gradient2::new(bounds, gradient2_settings(deviations)).update(&window);
     let vegas = Vegas::new(bounds, vegas_settings(deviations)).update(&window);
     [aimd, gradient2, vegas]
 }
@@ -384,14 +379,9 @@ fn two_calls_are_cut_to_one() {
 #[test]
 fn a_cut_lowers_the_whole_number() {
     let limits = |whole_cuts| {
-        let settings = Gradient2Settings {
-            backoff_ratio: 0.99,
-            deviations: Deviations {
-                whole_cuts,
-                ..Deviations::ALL
-            },
-            ..Gradient2Settings::default()
-        };
+        let mut settings = Gradient2Settings::default();
+        settings.backoff_ratio = 0.99;
+        settings.deviations.whole_cuts = whole_cuts;
         let mut gradient2 = Gradient2::new(bounds(20), settings);
         gradient2.update(&one(20, call(10 * MS, 20))); // 20.8
         [(); 3].map(|()| gradient2.update(&one(20, drop(10 * MS, 1))).limit as u32)
@@ -431,10 +421,8 @@ fn a_cut_asks_for_calls_admitted_after_it() {
             .iter()
             .all(|decision| decision.fresh)
     );
-    let together = Deviations {
-        cut_once: false,
-        ..Deviations::ALL
-    };
+    let mut together = Deviations::ALL;
+    together.cut_once = false;
     assert!(
         cuts_from(20, bounds(20), together)
             .iter()
@@ -458,10 +446,8 @@ fn a_cut_needs_no_slots_in_use() {
 #[test]
 fn slow_and_dropped_is_no_better_than_slow() {
     let after = |sample: fn(u64, u32) -> Sample| {
-        let settings = Gradient2Settings {
-            smoothing: 1.0,
-            ..Gradient2Settings::default()
-        };
+        let mut settings = Gradient2Settings::default();
+        settings.smoothing = 1.0;
         let mut gradient2 = Gradient2::new(bounds(100), settings);
         gradient2.update(&one(100, call(10 * MS, 1)));
         gradient2.update(&one(100, sample(1000 * MS, 100))).limit
@@ -472,18 +458,12 @@ fn slow_and_dropped_is_no_better_than_slow() {
 
 #[test]
 fn a_limit_that_should_stay_does_not_lose_its_last_bit() {
-    let lowest = |exact_averages| {
+    let lowest = |exact| {
         (1..100)
             .map(|percent| {
-                let settings = Gradient2Settings {
-                    smoothing: f64::from(percent) / 100.0,
-                    queue_size: QueueSize::Fixed(0),
-                    deviations: Deviations {
-                        exact_averages,
-                        ..Deviations::NONE
-                    },
-                    ..Gradient2Settings::default()
-                };
+                let mut settings = gradient2_settings(exact_averages(exact));
+                settings.smoothing = f64::from(percent) / 100.0;
+                settings.queue_size = QueueSize::Fixed(0);
                 let mut gradient2 = Gradient2::new(bounds(20), settings);
                 gradient2.update(&one(20, call(10 * MS, 20))).limit as u32
             })
@@ -495,15 +475,9 @@ fn a_limit_that_should_stay_does_not_lose_its_last_bit() {
 
 #[test]
 fn a_long_term_mean_of_equal_latencies_is_that_latency() {
-    let drifts = |exact_averages| {
+    let drifts = |exact| {
         (1..1000).filter(move |latency| {
-            let settings = Gradient2Settings {
-                deviations: Deviations {
-                    exact_averages,
-                    ..Deviations::NONE
-                },
-                ..Gradient2Settings::default()
-            };
+            let settings = gradient2_settings(exact_averages(exact));
             let mut gradient2 = Gradient2::new(bounds(20), settings);
             drive(&mut gradient2, 100, |limit| one(limit, call(*latency, 1)));
             gradient2.baseline() != Some(*latency as f64)

@@ -14,11 +14,7 @@ fn bounds(initial: u32) -> Bounds {
 }
 
 fn call(latency: u64, in_flight: u32) -> Sample {
-    Sample {
-        latency,
-        in_flight,
-        dropped: false,
-    }
+    Sample::success(latency, in_flight)
 }
 
 fn one(limit: u32, sample: Sample) -> Window {
@@ -47,10 +43,8 @@ fn aimd_cuts_on_slow_windows_only_with_a_threshold() {
 
 #[test]
 fn aimd_adds_as_many_calls_as_it_is_told() {
-    let settings = AimdSettings {
-        increase_by: 7,
-        ..AimdSettings::default()
-    };
+    let mut settings = AimdSettings::default();
+    settings.increase_by = 7;
     let mut aimd = Aimd::new(bounds(20), settings);
     assert_eq!(aimd.update(&one(20, call(MS, 10))).limit, 27.0);
     assert_eq!(
@@ -62,11 +56,9 @@ fn aimd_adds_as_many_calls_as_it_is_told() {
 #[test]
 fn a_queue_of_the_square_root_grows_large_limits_faster() {
     let grown = |queue_size| {
-        let settings = Gradient2Settings {
-            queue_size,
-            smoothing: 1.0,
-            ..Gradient2Settings::default()
-        };
+        let mut settings = Gradient2Settings::default();
+        settings.queue_size = queue_size;
+        settings.smoothing = 1.0;
         let mut gradient2 = Gradient2::new(bounds(400), settings);
         gradient2.update(&one(400, call(10 * MS, 400))).limit
     };
@@ -83,11 +75,9 @@ fn capacity_30(base: u64, limit: u32) -> Window {
 #[test]
 fn a_quantile_follows_a_dependency_that_got_slower_for_good() {
     let after = |baseline| {
-        let settings = VegasSettings {
-            baseline,
-            probe_multiplier: u32::MAX,
-            ..VegasSettings::default()
-        };
+        let mut settings = VegasSettings::default();
+        settings.baseline = baseline;
+        settings.probe_multiplier = u32::MAX;
         let mut vegas = Vegas::new(bounds(20), settings);
         let mut limit = 20;
         for window in 0..1000 {
@@ -112,36 +102,22 @@ fn a_quantile_follows_a_dependency_that_got_slower_for_good() {
 fn a_changed_tuning_keeps_what_is_learned() {
     let mut gradient2 = Gradient2::new(bounds(20), Gradient2Settings::default());
     gradient2.update(&one(20, call(10 * MS, 20)));
-    gradient2.retune(
-        bounds(1),
-        Gradient2Settings {
-            rtt_tolerance: 3.0,
-            ..Gradient2Settings::default()
-        },
-    );
+    let mut settings = Gradient2Settings::default();
+    settings.rtt_tolerance = 3.0;
+    gradient2.retune(bounds(1), settings);
     assert_eq!((gradient2.limit(), gradient2.baseline()), (20.8, Some(1e7)));
 
     let mut vegas = Vegas::new(bounds(20), VegasSettings::default());
     vegas.update(&one(20, call(10 * MS, 20)));
-    vegas.retune(
-        bounds(1),
-        VegasSettings {
-            smoothing: 0.5,
-            ..VegasSettings::default()
-        },
-    );
+    let mut settings = VegasSettings::default();
+    settings.smoothing = 0.5;
+    vegas.retune(bounds(1), settings);
     assert_eq!((vegas.limit(), vegas.baseline()), (20.0, Some(1e7)));
     // What a minimum was learned for is no quantile.
-    let baseline = VegasBaseline::Quantile {
+    settings.baseline = VegasBaseline::Quantile {
         quantile: 0.5,
         windows: 10,
     };
-    vegas.retune(
-        bounds(1),
-        VegasSettings {
-            baseline,
-            ..VegasSettings::default()
-        },
-    );
+    vegas.retune(bounds(1), settings);
     assert_eq!((vegas.limit(), vegas.baseline()), (20.0, None));
 }

@@ -89,12 +89,11 @@ fn aimd(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
     )
         .prop_map(
             |(bounds, backoff_ratio, increase_by, latency_threshold_ns, deviations)| {
-                let settings = AimdSettings {
-                    backoff_ratio,
-                    increase_by,
-                    latency_threshold_ns,
-                    deviations,
-                };
+                let mut settings = AimdSettings::default();
+                settings.backoff_ratio = backoff_ratio;
+                settings.increase_by = increase_by;
+                settings.latency_threshold_ns = latency_threshold_ns;
+                settings.deviations = deviations;
                 Subject {
                     bounds,
                     algorithm: Any::Aimd(Aimd::new(bounds, settings)),
@@ -131,14 +130,13 @@ fn gradient2(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
                 backoff_ratio,
                 deviations,
             )| {
-                let settings = Gradient2Settings {
-                    smoothing,
-                    queue_size,
-                    long_window,
-                    rtt_tolerance,
-                    backoff_ratio,
-                    deviations,
-                };
+                let mut settings = Gradient2Settings::default();
+                settings.smoothing = smoothing;
+                settings.queue_size = queue_size;
+                settings.long_window = long_window;
+                settings.rtt_tolerance = rtt_tolerance;
+                settings.backoff_ratio = backoff_ratio;
+                settings.deviations = deviations;
                 Subject {
                     bounds,
                     algorithm: Any::Gradient2(Gradient2::new(bounds, settings)),
@@ -188,17 +186,16 @@ fn vegas(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
                 deviations,
             )| {
                 let [alpha, beta, threshold] = band;
-                let settings = VegasSettings {
-                    alpha,
-                    beta,
-                    threshold,
-                    smoothing,
-                    probe_multiplier,
-                    jitter,
-                    baseline,
-                    backoff_ratio,
-                    deviations,
-                };
+                let mut settings = VegasSettings::default();
+                settings.alpha = alpha;
+                settings.beta = beta;
+                settings.threshold = threshold;
+                settings.smoothing = smoothing;
+                settings.probe_multiplier = probe_multiplier;
+                settings.jitter = jitter;
+                settings.baseline = baseline;
+                settings.backoff_ratio = backoff_ratio;
+                settings.deviations = deviations;
                 Subject {
                     bounds,
                     algorithm: Any::Vegas(Vegas::new(bounds, settings)),
@@ -212,19 +209,27 @@ fn all() -> BoxedStrategy<Deviations> {
     Just(Deviations::ALL).boxed()
 }
 
+fn switched(on: [bool; 8]) -> Deviations {
+    let mut deviations = Deviations::NONE;
+    deviations.skip_zero_latency = on[0];
+    deviations.cut_on_drop = on[1];
+    deviations.drops_teach_nothing = on[2];
+    deviations.cut_once = on[3];
+    deviations.whole_cuts = on[4];
+    deviations.exact_averages = on[5];
+    deviations.minimum_decides = on[6];
+    deviations.no_queue_grows_most = on[7];
+    deviations
+}
+
+// A compiler does not tell, since others may be added.
+#[test]
+fn every_deviation_is_switched() {
+    assert_eq!(switched([true; 8]), Deviations::ALL);
+}
+
 fn some() -> BoxedStrategy<Deviations> {
-    any::<[bool; 8]>()
-        .prop_map(|on| Deviations {
-            skip_zero_latency: on[0],
-            cut_on_drop: on[1],
-            drops_teach_nothing: on[2],
-            cut_once: on[3],
-            whole_cuts: on[4],
-            exact_averages: on[5],
-            minimum_decides: on[6],
-            no_queue_grows_most: on[7],
-        })
-        .boxed()
+    any::<[bool; 8]>().prop_map(switched).boxed()
 }
 
 /// Any algorithm with all deviations, as users have it.
@@ -271,10 +276,10 @@ struct Traffic {
 impl Traffic {
     fn window(&self, limit: f64) -> Window {
         let in_flight = self.in_flight.at(limit);
-        let samples = self.calls.iter().map(|&(latency, dropped)| Sample {
-            latency,
-            in_flight,
-            dropped,
+        let samples = self.calls.iter().map(|&(latency, dropped)| {
+            let mut sample = Sample::success(latency, in_flight);
+            sample.dropped = dropped;
+            sample
         });
         Window::of(limit as u32, samples)
     }

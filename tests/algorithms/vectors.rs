@@ -91,11 +91,9 @@ impl Row<'_> {
             .whole("inflight")
             .try_into()
             .expect("calls in flight fit");
-        Sample {
-            latency: self.whole("rtt_ns"),
-            in_flight,
-            dropped: self.whole("did_drop") == 1,
-        }
+        let mut sample = Sample::success(self.whole("rtt_ns"), in_flight);
+        sample.dropped = self.whole("did_drop") == 1;
+        sample
     }
 }
 
@@ -148,27 +146,24 @@ fn number(parameters: &Value, name: &str) -> f64 {
 }
 
 fn aimd(parameters: &Value) -> Aimd {
-    let settings = AimdSettings {
-        backoff_ratio: number(parameters, "backoffRatio"),
-        latency_threshold_ns: parameters["timeoutNanos"].as_u64(),
-        ..AimdSettings::netflix()
-    };
+    let mut settings = AimdSettings::netflix();
+    settings.backoff_ratio = number(parameters, "backoffRatio");
+    settings.latency_threshold_ns = parameters["timeoutNanos"].as_u64();
     Aimd::new(bounds(parameters), settings)
 }
 
 fn gradient2_settings(parameters: &Value) -> Gradient2Settings {
     assert_eq!(parameters["warmupWindow"], 10);
-    Gradient2Settings {
-        smoothing: number(parameters, "smoothing"),
-        queue_size: match parameters.get("queueSizeFn").and_then(Value::as_str) {
-            None => QueueSize::Fixed(number(parameters, "queueSize") as u32),
-            Some("max(4,floor(sqrt))") => QueueSize::SquareRoot { min: 4 },
-            Some(other) => panic!("unknown queue size {other}"),
-        },
-        long_window: number(parameters, "longWindow") as u32,
-        rtt_tolerance: number(parameters, "rttTolerance"),
-        ..Gradient2Settings::netflix()
-    }
+    let mut settings = Gradient2Settings::netflix();
+    settings.smoothing = number(parameters, "smoothing");
+    settings.queue_size = match parameters.get("queueSizeFn").and_then(Value::as_str) {
+        None => QueueSize::Fixed(number(parameters, "queueSize") as u32),
+        Some("max(4,floor(sqrt))") => QueueSize::SquareRoot { min: 4 },
+        Some(other) => panic!("unknown queue size {other}"),
+    };
+    settings.long_window = number(parameters, "longWindow") as u32;
+    settings.rtt_tolerance = number(parameters, "rttTolerance");
+    settings
 }
 
 fn gradient2(parameters: &Value) -> Gradient2 {
@@ -190,18 +185,16 @@ fn vegas(parameters: &Value, trace: &Trace) -> Vegas {
     };
     assert_eq!(parameters["increase"], "limit+log10");
     assert_eq!(parameters["decrease"], "limit-log10");
-    let settings = VegasSettings {
-        alpha: calls("alpha"),
-        beta: calls("beta"),
-        threshold: calls("threshold"),
-        smoothing: number(parameters, "smoothing"),
-        probe_multiplier: number(parameters, "probeMultiplier") as u32,
-        jitter: parameters["jitter"]
-            .as_str()
-            .and_then(|text| text.parse().ok())
-            .map_or(Jitter::Seeded(0), Jitter::Fixed),
-        ..VegasSettings::netflix()
-    };
+    let mut settings = VegasSettings::netflix();
+    settings.alpha = calls("alpha");
+    settings.beta = calls("beta");
+    settings.threshold = calls("threshold");
+    settings.smoothing = number(parameters, "smoothing");
+    settings.probe_multiplier = number(parameters, "probeMultiplier") as u32;
+    settings.jitter = parameters["jitter"]
+        .as_str()
+        .and_then(|text| text.parse().ok())
+        .map_or(Jitter::Seeded(0), Jitter::Fixed);
     // The jitter in a row is the one that its sample was compared with, so a probe's new one is in the row after.
     let mut new = true;
     let recorded = trace
@@ -275,9 +268,7 @@ fn run_vegas(file: &str, trace: &Trace, parameters: &Value) {
 /// without the zeros, which are those of the recording `steady`.
 fn run_zero_first(trace: &Trace, parameters: &Value) {
     let mut algorithm = gradient2(parameters);
-    let mut skipping = Gradient2Settings {
-        ..gradient2_settings(parameters)
-    };
+    let mut skipping = gradient2_settings(parameters);
     skipping.deviations.skip_zero_latency = true;
     let mut skipping = Gradient2::new(bounds(parameters), skipping);
     let steady = Trace::read("gradient2-seed001-steady.csv");

@@ -78,10 +78,8 @@ fn replay(path: &Path, gradient2: bool, begins: u64) {
     let (builder, clock) = manual();
     clock.advance_to(begins);
     let (for_aimd, for_gradient2) = (noted.clone(), noted.clone());
-    let seed = AimdSettings {
-        latency_threshold_ns: None,
-        ..AimdSettings::netflix()
-    };
+    let mut seed = AimdSettings::netflix();
+    seed.latency_threshold_ns = None;
     let registry = builder
         .algorithm("shadow-aimd", move |_| Shadow {
             algorithm: Aimd::new(bounds, seed),

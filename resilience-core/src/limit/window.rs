@@ -2,6 +2,7 @@
 
 /// One finished call, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sample {
     /// The call's latency in nanoseconds; 0 on a clock too coarse to tell.
     pub latency: u64,
@@ -9,6 +10,27 @@ pub struct Sample {
     pub in_flight: u32,
     /// Whether it failed with an overload signal.
     pub dropped: bool,
+}
+
+impl Sample {
+    /// Returns a call that succeeded: its latency in nanoseconds, and the calls in flight when it was admitted, itself
+    /// included.
+    pub const fn success(latency: u64, in_flight: u32) -> Self {
+        Self {
+            latency,
+            in_flight,
+            dropped: false,
+        }
+    }
+
+    /// Returns a call that failed with an overload signal, from the same two numbers.
+    pub const fn dropped(latency: u64, in_flight: u32) -> Self {
+        Self {
+            latency,
+            in_flight,
+            dropped: true,
+        }
+    }
 }
 
 /// What the calls that ended in a window add up to: sums, counts and one maximum.
@@ -26,9 +48,9 @@ pub struct Sample {
 /// use resilience_core::limit::window::{Sample, Window};
 ///
 /// let window = Window::of(20, [
-///     Sample { latency: 10_000_000, in_flight: 3, dropped: false },
-///     Sample { latency: 30_000_000, in_flight: 7, dropped: false },
-///     Sample { latency: 90_000_000, in_flight: 5, dropped: true },
+///     Sample::success(10_000_000, 3),
+///     Sample::success(30_000_000, 7),
+///     Sample::dropped(90_000_000, 5),
 /// ]);
 /// assert_eq!(window.samples(), 3);
 /// assert_eq!(window.mean_latency(), Some(20_000_000.0));

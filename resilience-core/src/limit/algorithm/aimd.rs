@@ -22,9 +22,11 @@ use crate::limit::window::Window;
 /// let bounds = Bounds::new(20, 1, 200).unwrap();
 /// let mut aimd = Aimd::new(bounds, AimdSettings::default());
 ///
-/// let call = Sample { latency: 10_000_000, in_flight: 15, dropped: false };
+/// let call = Sample::success(10_000_000, 15);
 /// assert_eq!(aimd.update(&Window::of(20, [call])).limit, 21.0);
-/// assert_eq!(aimd.update(&Window::of(21, [Sample { dropped: true, ..call }])).limit, 18.0); // 21 × 0.9 = 18.9
+///
+/// let drop = Sample::dropped(10_000_000, 15);
+/// assert_eq!(aimd.update(&Window::of(21, [drop])).limit, 18.0); // 21 × 0.9 = 18.9
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aimd {
@@ -41,10 +43,12 @@ pub struct Aimd {
 /// ```
 /// use resilience_core::limit::algorithm::AimdSettings;
 ///
-/// let settings = AimdSettings { latency_threshold_ns: Some(500_000_000), ..AimdSettings::default() };
+/// let mut settings = AimdSettings::default();
+/// settings.latency_threshold_ns = Some(500_000_000);
 /// assert_eq!(settings.backoff_ratio, 0.9);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AimdSettings {
     /// What a cut multiplies the limit by: 0.5 to below 1, 0.9 by default.
     pub backoff_ratio: f64,

@@ -20,6 +20,7 @@
 /// settings.deviations.cut_on_drop = true;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent switches, not the states of a machine"

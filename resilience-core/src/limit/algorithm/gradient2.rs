@@ -26,11 +26,11 @@ const WARM_UP: u32 = 10;
 /// let bounds = Bounds::new(20, 1, 200).unwrap();
 /// let mut gradient2 = Gradient2::new(bounds, Gradient2Settings::default());
 ///
-/// let call = Sample { latency: 10_000_000, in_flight: 20, dropped: false };
+/// let call = Sample::success(10_000_000, 20);
 /// assert_eq!(gradient2.update(&Window::of(20, [call])).limit, 20.8);
 /// assert_eq!(gradient2.baseline(), Some(10_000_000.0));
 ///
-/// let drop = Sample { latency: 2_000_000_000, in_flight: 20, dropped: true };
+/// let drop = Sample::dropped(2_000_000_000, 20);
 /// assert!(gradient2.update(&Window::of(20, [drop])).limit < 20.0);
 /// assert_eq!(gradient2.baseline(), Some(10_000_000.0)); // a drop teaches nothing
 /// ```
@@ -49,10 +49,12 @@ pub struct Gradient2 {
 /// ```
 /// use resilience_core::limit::algorithm::{Gradient2Settings, QueueSize};
 ///
-/// let settings = Gradient2Settings { queue_size: QueueSize::SquareRoot { min: 4 }, ..Gradient2Settings::default() };
+/// let mut settings = Gradient2Settings::default();
+/// settings.queue_size = QueueSize::SquareRoot { min: 4 };
 /// assert_eq!(settings.rtt_tolerance, 1.5);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Gradient2Settings {
     /// How much of the way to the new limit one window goes: above 0 to 1, 0.2 by default.
     pub smoothing: f64,

@@ -50,7 +50,7 @@ use crate::event::Reason;
 /// }
 ///
 /// let mut algorithm = Halving { limit: 20.0 };
-/// let drop = Sample { latency: 5_000_000, in_flight: 9, dropped: true };
+/// let drop = Sample::dropped(5_000_000, 9);
 /// assert_eq!(algorithm.update(&Window::of(20, [drop])).limit, 10.0);
 /// ```
 pub trait Algorithm: fmt::Debug + Send + 'static {

@@ -112,9 +112,8 @@ mod tests {
         Window::of(
             9,
             samples.iter().map(|&(latency, dropped)| Sample {
-                latency,
-                in_flight: 1,
                 dropped,
+                ..Sample::success(latency, 1)
             }),
         )
     }

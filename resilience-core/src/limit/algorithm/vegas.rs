@@ -32,11 +32,11 @@ pub use self::jitter::Jitter;
 /// let bounds = Bounds::new(20, 1, 1000).unwrap();
 /// let mut vegas = Vegas::new(bounds, VegasSettings::default());
 ///
-/// let call = Sample { latency: 10_000_000, in_flight: 20, dropped: false };
+/// let call = Sample::success(10_000_000, 20);
 /// assert_eq!(vegas.update(&Window::of(20, [call])).limit, 20.0); // the first window is the baseline
 /// assert_eq!(vegas.update(&Window::of(20, [call])).limit, 26.0); // nothing queues: grow
 ///
-/// let slow = Sample { latency: 20_000_000, ..call };
+/// let slow = Sample::success(20_000_000, 20);
 /// assert_eq!(vegas.update(&Window::of(26, [slow])).limit, 25.0); // 13 calls queue: shrink
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +55,13 @@ pub struct Vegas {
 /// ```
 /// use resilience_core::limit::algorithm::{Calls, VegasSettings};
 ///
-/// let settings = VegasSettings { alpha: Calls::Fixed(3), beta: Calls::Fixed(6), ..VegasSettings::default() };
+/// let mut settings = VegasSettings::default();
+/// settings.alpha = Calls::Fixed(3);
+/// settings.beta = Calls::Fixed(6);
 /// assert_eq!(settings.smoothing, 1.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VegasSettings {
     /// Fewer queueing calls than this let the limit grow: three times the logarithm of the limit by default.
     pub alpha: Calls,

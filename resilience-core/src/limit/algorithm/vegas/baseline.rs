@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 /// ```
 /// use resilience_core::limit::algorithm::{VegasBaseline, VegasSettings};
 ///
-/// let baseline = VegasBaseline::Quantile { quantile: 0.1, windows: 300 };
-/// let settings = VegasSettings { baseline, ..VegasSettings::default() };
+/// let mut settings = VegasSettings::default();
+/// settings.baseline = VegasBaseline::Quantile { quantile: 0.1, windows: 300 };
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

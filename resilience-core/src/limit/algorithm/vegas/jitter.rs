@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 /// use resilience_core::limit::algorithm::{Jitter, VegasSettings};
 ///
 /// // A seed of its own for each client:
-/// let settings = VegasSettings { jitter: Jitter::Seeded(u64::from(std::process::id())), ..VegasSettings::default() };
+/// let mut settings = VegasSettings::default();
+/// settings.jitter = Jitter::Seeded(u64::from(std::process::id()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
