@@ -168,6 +168,8 @@ impl Vegas {
     /// let vegas = Vegas::new(Bounds::new(20, 1, 1000).unwrap(), VegasSettings::default()).with_jitters([0.5, 0.75]);
     /// assert_eq!(vegas.probe_jitter(), 0.5);
     /// ```
+    // Public for the replays of recordings alone: it may change with them.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_jitters(mut self, jitters: impl IntoIterator<Item = f64>) -> Self {
         self.jitters = Jitters::recorded(jitters, self.settings.jitter);
@@ -204,11 +206,15 @@ impl Vegas {
     }
 
     /// Returns how many windows there have been since the baseline was measured anew.
+    // As `with_jitters`, for the replays of recordings.
+    #[doc(hidden)]
     pub fn probe_count(&self) -> u32 {
         self.baseline.probe_count()
     }
 
     /// Returns the jitter of the next measurement.
+    // As `with_jitters`, for the replays of recordings.
+    #[doc(hidden)]
     pub fn probe_jitter(&self) -> f64 {
         self.jitters.current()
     }
