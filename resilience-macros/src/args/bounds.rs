@@ -74,7 +74,7 @@ pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
     }
     if calls > MOST {
         return Err(error(
-            Code::WrongValue,
+            Code::OutOfRange,
             value,
             format_args!("{key} ({given}) is above {MOST}, the most calls of one limit"),
         ));
