@@ -12,6 +12,13 @@ pub(crate) const ALGORITHMS: [&str; 3] = ["gradient2", "aimd", "vegas"];
 /// Reads the string that an option is.
 fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
     match literal::of(value) {
+        // The compiler refuses a suffix only where it sees the literal, and it does not see those that are read here.
+        Some(Lit::Str(text)) if !text.suffix().is_empty() => {
+            let given = literal::shown(value);
+            let suffix = text.suffix();
+            let message = format!("{key} ({given}) is no string; leave the suffix `{suffix}` out");
+            Err(error(Code::WrongValue, value, message))
+        }
         Some(Lit::Str(text)) => Ok(text),
         other => {
             let given = literal::shown(value);

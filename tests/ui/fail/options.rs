@@ -57,6 +57,11 @@ fn half_a_pattern() -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit(name = "a"b, config = "c"d, algorithm = "aimd"e, window = "1s"f)]
+fn suffixes() -> Result<(), Error> {
+    Ok(())
+}
+
 fn main() {
     let _ = algorithms_ignore_case();
 }
