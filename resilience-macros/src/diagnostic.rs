@@ -14,7 +14,7 @@ pub(crate) enum Code {
     WrongValue,
     DuplicateOption,
     UnknownAlgorithm,
-    EmptyName,
+    BadName,
     NotLimitable,
     OutOfRange,
 }
@@ -28,7 +28,7 @@ impl Code {
             Self::WrongValue => "R4C-ATR-004",
             Self::DuplicateOption => "R4C-ATR-005",
             Self::UnknownAlgorithm => "R4C-ATR-006",
-            Self::EmptyName => "R4C-ATR-007",
+            Self::BadName => "R4C-ATR-007",
             Self::NotLimitable => "R4C-ATR-008",
             Self::OutOfRange => "R4C-ATR-009",
         }

@@ -37,7 +37,7 @@ codes! {
     ATTRIBUTE_WRONG_VALUE = "R4C-ATR-004", "a value of the wrong kind";
     ATTRIBUTE_DUPLICATE_OPTION = "R4C-ATR-005", "an option given twice";
     ATTRIBUTE_UNKNOWN_ALGORITHM = "R4C-ATR-006", "an algorithm the attribute does not know";
-    ATTRIBUTE_EMPTY_NAME = "R4C-ATR-007", "an empty name";
+    ATTRIBUTE_BAD_NAME = "R4C-ATR-007", "a name that is empty or contains control characters";
     ATTRIBUTE_NOT_LIMITABLE = "R4C-ATR-008", "an item that cannot be limited";
     ATTRIBUTE_OUT_OF_RANGE = "R4C-ATR-009", "bounds out of order, or a bound or window out of range";
     ATTRIBUTE_OUTPUT = "R4C-ATR-010", "an output that the attribute cannot work with as it stands";

@@ -31,10 +31,11 @@ fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
     }
 }
 
-/// Reads an id: any string that is not blank.
+/// Reads an id: any string that is not blank and can be printed on a line.
 pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
     let text = string(key, value)?;
-    if text.value().trim().is_empty() {
+    let id = text.value();
+    if id.trim().is_empty() {
         let given = quote!(#text);
         let message = match key {
             Key::Name => {
@@ -42,7 +43,13 @@ pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
             }
             _ => format!("{key} ({given}) is empty; leave it out to use no named configuration"),
         };
-        return Err(error(Code::EmptyName, text, message));
+        return Err(error(Code::BadName, text, message));
+    }
+    if let Some(control) = id.chars().find(|c| c.is_control()) {
+        let message = format!(
+            "{key} ({id:?}) contains the control character {control:?}, which would garble logs and messages"
+        );
+        return Err(error(Code::BadName, text, message));
     }
     Ok(text.clone())
 }
