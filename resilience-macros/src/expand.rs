@@ -6,7 +6,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Type;
+use syn::{Pat, Type};
 
 use crate::arguments;
 use crate::plan::{BoxedBlock, Plan, Shape};
@@ -273,10 +273,10 @@ impl Plan {
             Some(patterns) if patterns.is_empty() => {
                 quote_spanned!(span=> #private::drop_on(output, |_| false))
             }
-            // One `matches!` each, since every pattern may have variables of its own.
-            Some(patterns) => quote_spanned! {span=>
-                #private::drop_on(output, |error| #(::core::matches!(error, #patterns))||*)
-            },
+            Some(patterns) => {
+                let any = any(patterns, span);
+                quote_spanned!(span=> #private::drop_on(output, |error| #any))
+            }
             None => {
                 let method = Ident::new(
                     if args.drop_if.is_some() {
@@ -314,5 +314,29 @@ impl Plan {
     /// Where the compiler is to point for what is wrong with the output.
     fn output_span(&self) -> Span {
         signature::output_span(&self.function.sig).resolved_at(Span::mixed_site())
+    }
+}
+
+/// ```text
+/// (matches!(error, first) || matches!(error, second)) || (matches!(error, third) || …)
+/// ```
+/// One `matches!` each, since every pattern may have variables of its own. A tree, since a chain is as deep as it is long
+/// to the compiler, and one of thousands overflows its stack.
+fn any(patterns: &[Pat], span: Span) -> TokenStream {
+    match patterns {
+        [] => quote_spanned!(span=> false),
+        [pattern] => quote_spanned!(span=> ::core::matches!(error, #pattern)),
+        _ => {
+            let (left, right) = patterns.split_at(patterns.len() / 2);
+            let [left, right] = [left, right].map(|half| {
+                let any = any(half, span);
+                if half.len() == 1 {
+                    any
+                } else {
+                    quote_spanned!(span=> (#any))
+                }
+            });
+            quote_spanned!(span=> #left || #right)
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! What the attribute expands to, as files under `snapshots/`. `UPDATE_EXPECT=1 cargo test` writes them anew.
 
 use expect_test::{ExpectFile, expect_file};
+use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::expansion;
 
-fn check(expected: &ExpectFile, args: proc_macro2::TokenStream, item: &proc_macro2::TokenStream) {
+fn check(expected: &ExpectFile, args: TokenStream, item: &TokenStream) {
     let file = syn::parse2(expansion(args, item)).expect("the expansion is an item");
     expected.assert_eq(&prettyplease::unparse(&file));
 }
@@ -126,4 +127,40 @@ fn attributes_of_arguments_that_another_macro_reads_stay_where_they_are() {
         assert_eq!(expanded.matches(&attribute).count(), 1, "{expanded}");
     }
     assert_eq!(expanded.matches("# [cfg (unix)]").count(), 3, "{expanded}");
+}
+
+/// How deep the groups are nested, and the most `||` within one of them.
+fn depth_and_width(tokens: TokenStream) -> (usize, usize) {
+    let (mut depth, mut most, mut own) = (0, 0, 0);
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let (inner_depth, inner_most) = depth_and_width(group.stream());
+                depth = depth.max(inner_depth + 1);
+                most = most.max(inner_most);
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '|' => {
+                own += usize::from(punct.spacing() == Spacing::Joint);
+            }
+            _ => {}
+        }
+    }
+    (depth, most.max(own))
+}
+
+// The compiler's stack holds neither a chain nor a nest of so many.
+#[test]
+fn thousands_of_patterns_are_neither_a_chain_nor_a_nest() {
+    let patterns = (0..5_000_u16).map(|status| quote!(Lost::Status(#status)));
+    let expanded = expansion(
+        quote!(drop_on = [#(#patterns),*]),
+        &quote!(
+            fn find() -> Result<Row, Lost> {
+                table()
+            }
+        ),
+    );
+    assert_eq!(expanded.to_string().matches("matches !").count(), 5_000);
+    let (depth, width) = depth_and_width(expanded);
+    assert!(depth < 20 && width == 1, "{depth} deep, {width} wide");
 }
