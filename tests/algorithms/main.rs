@@ -1,8 +1,9 @@
 //! The algorithms that come from elsewhere: against recordings of the reference, against the rules that hold for
-//! all, and each deviation from the reference against the reference.
+//! all, each deviation from the reference against the reference, and what each of them is good and bad at.
 
 #![expect(clippy::float_cmp, reason = "the limits are exact")]
 
+mod character;
 mod deviations;
 mod options;
 mod properties;
