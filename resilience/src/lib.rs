@@ -40,4 +40,7 @@ pub use resilience_macros::adaptive_limit;
 mod guides {
     #[doc = include_str!("../../README.md")]
     mod readme {}
+
+    #[doc = include_str!("../../docs/algorithms.md")]
+    mod algorithms {}
 }
