@@ -26,6 +26,11 @@ fn floor(module: &str) -> Option<usize> {
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    files(folder, "rs")
+}
+
+/// The files below a folder whose names end like this.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -33,7 +38,10 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == ending)
+            {
                 found.push(path);
             }
         }
@@ -206,25 +214,48 @@ fn manifests_keep_to_the_layout_and_to_versions_in_one_place() {
     }
 }
 
+/// What is written for people.
+fn guides() -> Vec<PathBuf> {
+    let mut guides = files(&root().join("docs"), "md");
+    guides.extend(["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|file| root().join(file)));
+    guides
+}
+
+/// The targets of the links in a page, but for those in code.
+fn links(page: &str) -> Vec<&str> {
+    let text = page.split("```").step_by(2);
+    text.flat_map(|text| text.split("](").skip(1))
+        .filter_map(|rest| rest.split(')').next())
+        .collect()
+}
+
 #[test]
-fn the_code_of_every_guide_is_compiled() {
-    let facade = fs::read_to_string(root().join("resilience/src/lib.rs")).unwrap();
-    let mut guides = vec![PathBuf::from("README.md")];
-    let mut folders = vec![root().join("docs")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                guides.push(path.strip_prefix(root()).unwrap().to_owned());
+fn every_link_from_page_to_page_leads_to_a_file() {
+    let mut checked = 0;
+    let mut broken = Vec::new();
+    for guide in guides() {
+        for link in links(&fs::read_to_string(&guide).unwrap()) {
+            let file = link.split('#').next().unwrap();
+            if file.is_empty() || link.contains("://") {
+                continue;
+            }
+            checked += 1;
+            if !guide.with_file_name(file).is_file() {
+                let guide = guide.strip_prefix(root()).unwrap();
+                broken.push(format!("{}: {link}", guide.display()));
             }
         }
     }
-    for guide in guides {
-        let has_code = fs::read_to_string(root().join(&guide))
-            .unwrap()
-            .contains("```rust");
+    assert!(broken.is_empty(), "{broken:#?}");
+    assert!(checked > 30, "only {checked} links were found");
+}
+
+#[test]
+fn the_code_of_every_guide_is_compiled() {
+    let facade = fs::read_to_string(root().join("resilience/src/lib.rs")).unwrap();
+    for file in guides() {
+        let guide = file.strip_prefix(root()).unwrap();
+        let has_code = fs::read_to_string(&file).unwrap().contains("```rust");
         let included = facade.contains(&format!("include_str!(\"../../{}\")", guide.display()));
         assert_eq!(
             has_code,
