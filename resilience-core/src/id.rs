@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::Id;
+/// use resilience::Id;
 ///
 /// assert_eq!(Id::from("orders"), Id::from(String::from("orders")));
 /// assert_eq!(Id::from("orders").as_str(), "orders");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use resilience::limit::LimitConfig;
-use resilience::limit::algorithm::{Calls, QueueSize, VegasBaseline};
+use resilience::limit::algorithm::{Calls, Jitter, QueueSize, VegasBaseline};
 use resilience::registry::Registry;
 use resilience::{Code, Error};
 
@@ -68,6 +68,18 @@ fn each_value_out_of_range_is_named_with_its_range_and_place() {
             "`beta` is Fixed(1000001),",
         ),
         (
+            set().threshold(Calls::Log10(1001)),
+            "`threshold` is Log10(1001),",
+        ),
+        (
+            set().jitter(Jitter::Fixed(0.0)),
+            "`jitter` is Fixed(0.0), allowed is above 0, up to 1",
+        ),
+        (
+            set().jitter(Jitter::Fixed(f64::NAN)),
+            "`jitter` is Fixed(NaN),",
+        ),
+        (
             set().probe_multiplier(0),
             "`probe_multiplier` is 0, allowed is 1 or more",
         ),
@@ -111,7 +123,14 @@ fn every_mistake_of_a_builder_is_told_at_once_and_the_same_way_each_time() {
             .defaults(LimitConfig::new().max_limit(0).smoothing(7.0))
             .config("backend", LimitConfig::new().algorithm("amid"))
             .config("backend", LimitConfig::new())
-            .config("", LimitConfig::new())
+            .config("", LimitConfig::new().increase_by(0))
+            .config(
+                "own",
+                LimitConfig::new()
+                    .min_limit(10)
+                    .initial_limit(3)
+                    .max_limit(5),
+            )
             .config("Default", LimitConfig::new())
             .algorithm("gradient-2", |_| Stay)
             .algorithm("stay", |_| Stay)
@@ -122,7 +141,7 @@ fn every_mistake_of_a_builder_is_told_at_once_and_the_same_way_each_time() {
     let error = build();
     let text = error.to_string();
     assert!(
-        text.starts_with("8 problems with the settings:\n"),
+        text.starts_with("11 problems with the settings:\n"),
         "{text}"
     );
     for expected in [
@@ -132,6 +151,9 @@ fn every_mistake_of_a_builder_is_told_at_once_and_the_same_way_each_time() {
         "did you mean `aimd`?",
         "the name of config \"backend\" was added before",
         "the name of config \"\" is empty",
+        "`increase_by` is 0",
+        "`max_limit` (5) is below `min_limit` (10); in config `own` at",
+        "`initial_limit` (3) is below `min_limit` (10); in config `own` at",
         "the name of config \"Default\" is reserved",
         "the name of algorithm \"gradient-2\" is the name of a built-in algorithm",
         "the name of algorithm \"stay\" was added before",
@@ -190,7 +212,7 @@ fn an_unknown_config_is_named_with_the_nearest() {
         .register_with("orders", "x", LimitConfig::new())
         .unwrap_err()
         .to_string();
-    assert!(far.contains("it has `backend`"), "{far}");
+    assert!(far.contains("its configs are: `backend`"), "{far}");
     // Nothing was made.
     assert!(registry.snapshot().limits.is_empty());
 }
@@ -207,7 +229,7 @@ fn an_unknown_id_is_named_with_the_nearest() {
     );
     let far = registry.adaptive_limit("payments").unwrap_err().to_string();
     assert!(
-        far.contains("`payments`; it has `orders`, and an attribute's limit is made on"),
+        far.contains("`payments`; its limits are: `orders`. An attribute's limit is made on"),
         "{far}"
     );
 }

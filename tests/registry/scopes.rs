@@ -3,10 +3,13 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
+use resilience::time::ManualClock;
 use resilience::{Code, Error, adaptive_limit};
 
 #[adaptive_limit(name = "scoped")]
@@ -192,4 +195,59 @@ fn a_destructor_of_an_ending_thread_may_enter_a_scope() {
     .join()
     .unwrap();
     assert_eq!(admitted(&registry, "scoped"), Some(2));
+}
+
+#[test]
+fn a_registry_tells_of_limits_that_are_made_after_the_subscription() {
+    #[adaptive_limit(name = "watched", algorithm = "aimd", initial_limit = 3)]
+    fn watched(clock: &ManualClock) -> Result<(), Error> {
+        clock.advance(Duration::from_secs(1));
+        Ok(())
+    }
+    let clock = ManualClock::new();
+    let config = LimitConfig::new().min_window_samples(1);
+    let registry = Registry::builder()
+        .clock(clock.clone())
+        .defaults(config)
+        .build()
+        .unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let noted = heard.clone();
+    let subscription =
+        registry.subscribe(move |event| noted.lock().unwrap().push(event.to_string()));
+    registry.scope(|| {
+        watched(&clock).unwrap();
+        // Two of three slots in use: the limit grows.
+        let limit = registry.adaptive_limit("watched").unwrap();
+        let _one = limit.try_acquire().unwrap();
+        watched(&clock).unwrap();
+        drop(subscription);
+        let _two = limit.try_acquire().unwrap();
+        watched(&clock).unwrap();
+        assert_eq!(limit.limit(), 5);
+    });
+    assert_eq!(
+        *heard.lock().unwrap(),
+        ["limit of `watched` from 3 to 4: no overload, 1 more"]
+    );
+}
+
+#[test]
+fn the_id_of_an_async_fn_is_its_path_as_of_any_other() {
+    #[adaptive_limit]
+    async fn unnamed() -> Result<(), Error> {
+        Ok(())
+    }
+    let registry = Registry::new();
+    let mut call = pin!(registry.scope_future(unnamed()));
+    assert!(
+        call.as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready()
+    );
+    let id = registry.snapshot().limits[0].id.to_string();
+    assert_eq!(
+        id,
+        "registry::scopes::the_id_of_an_async_fn_is_its_path_as_of_any_other::unnamed"
+    );
 }

@@ -20,8 +20,8 @@ use crate::id::Id;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::LimitConfig;
-/// use resilience_core::registry::Registry;
+/// use resilience::limit::LimitConfig;
+/// use resilience::registry::Registry;
 ///
 /// let registry = Registry::new();
 /// let orders = registry.register("orders", LimitConfig::new().initial_limit(1).max_limit(1))?;
@@ -32,7 +32,7 @@ use crate::id::Id;
 /// assert_eq!(error.code().as_str(), "R4C-CALL-001");
 /// assert_eq!(error.to_string(), "limit of `orders` exceeded: 1 in flight, limit 1");
 /// # drop(permit);
-/// # Ok::<(), resilience_core::Error>(())
+/// # Ok::<(), resilience::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Error(Repr);
@@ -199,7 +199,11 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({}: {self})", self.code())
+        match self.0 {
+            // Each problem tells its own code.
+            Repr::Settings(_) => write!(f, "Error({self})"),
+            _ => write!(f, "Error({self} [{}])", self.code()),
+        }
     }
 }
 

@@ -40,7 +40,7 @@ macro_rules! config {
         /// # Examples
         ///
         /// ```
-        /// use resilience_core::limit::LimitConfig;
+        /// use resilience::limit::LimitConfig;
         /// use std::time::Duration;
         ///
         /// let config = LimitConfig::new().max_limit(100).window(Duration::from_millis(500));
@@ -130,12 +130,15 @@ config! {
     /// Sets how many calls may queue at the dependency before the limit shrinks: as `alpha`. Vegas, 6 times
     /// the logarithm by default.
     beta: Calls, Calls, check::queueing;
+    /// Sets how many calls may queue at the dependency and still count as no queue: as `alpha`. Vegas, the logarithm itself
+    /// by default.
+    threshold: Calls, Calls, check::queueing;
     /// Sets after how many windows, for each call of the limit, the baseline is measured anew: 1 or more. Vegas, 30 by
     /// default.
     probe_multiplier: u32, u32, check::at_least_one;
     /// Sets by what the time to the next measurement of the baseline is scattered. Vegas; by default each instance has a
     /// seed of its own, made from its id and, unless its clock is moved by hand, from the process.
-    jitter: Jitter, Jitter, check::free;
+    jitter: Jitter, Jitter, check::jitter;
     /// Sets how the latency without a queue is found. Vegas, the minimum since the last measurement by default.
     baseline: VegasBaseline, VegasBaseline, check::baseline;
     /// Sets where the algorithm departs from its reference, switch by switch; the preset says what they are by default.
@@ -159,7 +162,7 @@ impl LimitConfig {
 mod check {
     use std::time::Duration;
 
-    use crate::limit::algorithm::{Bounds, Calls, QueueSize, VegasBaseline};
+    use crate::limit::algorithm::{Bounds, Calls, Jitter, QueueSize, VegasBaseline};
 
     type Outside = Option<&'static str>;
 
@@ -207,6 +210,14 @@ mod check {
 
     pub(super) fn at_least_one(value: &u32) -> Outside {
         (*value == 0).then_some("1 or more")
+    }
+
+    pub(super) fn jitter(value: &Jitter) -> Outside {
+        let inside = match value {
+            Jitter::Fixed(factor) => *factor > 0.0 && *factor <= 1.0,
+            Jitter::Seeded(_) => true,
+        };
+        (!inside).then_some("above 0, up to 1")
     }
 
     pub(super) fn baseline(value: &VegasBaseline) -> Outside {

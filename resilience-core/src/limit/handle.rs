@@ -15,9 +15,9 @@ use crate::id::Id;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::Outcome;
-/// use resilience_core::limit::LimitConfig;
-/// use resilience_core::registry::Registry;
+/// use resilience::Outcome;
+/// use resilience::limit::LimitConfig;
+/// use resilience::registry::Registry;
 ///
 /// let registry = Registry::new();
 /// let search = registry.register("search", LimitConfig::new().max_limit(100))?;
@@ -26,7 +26,7 @@ use crate::id::Id;
 /// assert_eq!((search.in_flight(), search.limit()), (1, 20));
 /// permit.complete(Outcome::Success);
 /// assert_eq!(search.in_flight(), 0);
-/// # Ok::<(), resilience_core::Error>(())
+/// # Ok::<(), resilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct AdaptiveLimit(Arc<Instance>);

@@ -33,6 +33,8 @@ pub(crate) struct Instance {
     /// What the last decision left to be seen. Never held while foreign code runs, unlike the controller.
     published: Mutex<Published>,
     listeners: Listeners,
+    /// Those of all instances of the registry.
+    registry: Listeners,
 }
 
 // A panic of foreign code (a body, an algorithm, a listener) is caught or leaves before anything of ours is half changed:
@@ -92,7 +94,12 @@ impl Published {
 }
 
 impl Instance {
-    pub(crate) fn new(id: Id, settings: LimitSettings, clock: SharedClock) -> Self {
+    pub(crate) fn new(
+        id: Id,
+        settings: LimitSettings,
+        clock: SharedClock,
+        registry: Listeners,
+    ) -> Self {
         let now = clock.now();
         let bounds = settings.bounds;
         let seed = clock.seed(id.as_str());
@@ -120,6 +127,7 @@ impl Instance {
             settings,
             published: Mutex::new(Published::initial(bounds)),
             listeners: Listeners::default(),
+            registry,
         }
     }
 
@@ -231,7 +239,7 @@ impl Instance {
         };
         if let Some(event) = self.decide(controller, now) {
             // The lock is free: a listener may call back, block or panic, and the next window still closes.
-            self.listeners.tell(&event);
+            self.tell(&event);
         }
     }
 
@@ -362,6 +370,11 @@ impl Instance {
         decisions
     }
 
+    fn tell(&self, event: &Event) {
+        self.listeners.tell(event);
+        self.registry.tell(event);
+    }
+
     /// Forgets what was learned and goes back to the initial limit. Calls in flight keep their slots and are no samples.
     pub(crate) fn reset(&self) {
         // Foreign code is made before the lock is taken and dropped after it is free.
@@ -404,7 +417,7 @@ impl Instance {
             })
         };
         if let Some(event) = event {
-            self.listeners.tell(&event);
+            self.tell(&event);
         }
     }
 
@@ -557,6 +570,7 @@ mod models {
             "model".into(),
             settings,
             SharedClock::Other(Arc::new(clock.clone())),
+            Listeners::default(),
         )
     }
 

@@ -8,8 +8,8 @@ use crate::sync::contained;
 
 type Listener = dyn Fn(&Event) + Send + Sync;
 
-/// The listeners of an instance.
-#[derive(Default)]
+/// The listeners of an instance, or of all instances of a registry. Clones are the same.
+#[derive(Clone, Default)]
 pub(crate) struct Listeners(Arc<Mutex<List>>);
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Listeners {
 /// A listener's place: dropping it ends the subscription.
 ///
 /// A listener that is running when its subscription is dropped still finishes.
-#[must_use = "dropping a subscription ends it"]
+#[must_use = "a subscription ends when it is dropped: keep it in a named variable, since `_` drops it at once"]
 pub struct Subscription {
     list: Weak<Mutex<List>>,
     number: u64,

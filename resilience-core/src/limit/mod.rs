@@ -4,7 +4,7 @@ pub mod algorithm;
 mod config;
 mod handle;
 pub(crate) mod instance;
-mod listeners;
+pub(crate) mod listeners;
 mod log2;
 pub(crate) mod permit;
 pub(crate) mod settings;

@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 /// twice does not compile:
 ///
 /// ```compile_fail,E0382
-/// # use resilience_core::{Outcome, limit::LimitConfig, registry::Registry};
+/// # use resilience::{Outcome, limit::LimitConfig, registry::Registry};
 /// # let orders = Registry::new().register("orders", LimitConfig::new()).unwrap();
 /// let permit = orders.try_acquire().unwrap();
 /// permit.complete(Outcome::Success);

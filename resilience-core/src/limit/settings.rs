@@ -136,6 +136,7 @@ impl LimitConfig {
                 set(&mut settings.smoothing, self.smoothing);
                 set(&mut settings.alpha, self.alpha);
                 set(&mut settings.beta, self.beta);
+                set(&mut settings.threshold, self.threshold);
                 set(&mut settings.probe_multiplier, self.probe_multiplier);
                 set(&mut settings.jitter, self.jitter);
                 set(&mut settings.baseline, self.baseline);

@@ -45,7 +45,7 @@ impl Sample {
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::window::{Sample, Window};
+/// use resilience::limit::window::{Sample, Window};
 ///
 /// let window = Window::of(20, [
 ///     Sample::success(10_000_000, 3),

@@ -17,7 +17,7 @@ const LONGEST: usize = 64;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::{Error, outcome::is_overload};
+/// use resilience::{Error, outcome::is_overload};
 /// use std::{io, time::Duration};
 ///
 /// let timed_out = Error::timed_out("orders", Duration::from_secs(1));

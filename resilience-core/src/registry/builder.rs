@@ -58,11 +58,11 @@ impl Builder {
     /// # Examples
     ///
     /// ```
-    /// use resilience_core::event::Reason;
-    /// use resilience_core::limit::LimitConfig;
-    /// use resilience_core::limit::algorithm::{Algorithm, Decision};
-    /// use resilience_core::limit::window::Window;
-    /// use resilience_core::registry::Registry;
+    /// use resilience::event::Reason;
+    /// use resilience::limit::LimitConfig;
+    /// use resilience::limit::algorithm::{Algorithm, Decision};
+    /// use resilience::limit::window::Window;
+    /// use resilience::registry::Registry;
     ///
     /// #[derive(Debug)]
     /// struct Stay(f64);
@@ -77,7 +77,7 @@ impl Builder {
     ///     .build()?;
     /// let orders = registry.register("orders", LimitConfig::new().algorithm("stay"))?;
     /// assert_eq!(orders.snapshot().algorithm, "stay");
-    /// # Ok::<(), resilience_core::Error>(())
+    /// # Ok::<(), resilience::Error>(())
     /// ```
     #[track_caller]
     pub fn algorithm<A: Algorithm>(
@@ -119,6 +119,15 @@ impl Builder {
                 algorithms.insert(name, factory);
             }
         }
+        // Also of those whose names are at fault.
+        for layer in self
+            .defaults
+            .iter()
+            .chain(self.configs.iter().map(|(_, layer)| layer))
+        {
+            problems.extend(layer.problems(&Algorithms(&algorithms)));
+            problems.extend(layer.contradictions());
+        }
         let mut configs = BTreeMap::new();
         for (name, layer) in self.configs {
             let fault = if name.trim().is_empty() {
@@ -140,9 +149,6 @@ impl Builder {
             } else {
                 configs.insert(name, layer);
             }
-        }
-        for layer in self.defaults.iter().chain(configs.values()) {
-            problems.extend(layer.problems(&Algorithms(&algorithms)));
         }
         if problems.is_empty() {
             let clock = self.clock.unwrap_or_else(SharedClock::system);

@@ -83,9 +83,11 @@ impl CallSite {
             Name::Given(name) => name.into(),
             Name::Path(path) => {
                 let path = path();
-                path.strip_suffix("::__ADAPTIVE_LIMIT_SITE::here")
-                    .unwrap_or(path)
-                    .into()
+                let path = path
+                    .strip_suffix("::__ADAPTIVE_LIMIT_SITE::here")
+                    .unwrap_or(path);
+                // The body of an `async fn` is a closure in it.
+                path.trim_end_matches("::{{closure}}").into()
             }
         }
     }

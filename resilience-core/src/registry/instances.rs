@@ -9,6 +9,7 @@ use super::layers::{Algorithms, Layer, resolve};
 use crate::error::{Code, Error, Problem, did_you_mean, listed};
 use crate::id::Id;
 use crate::limit::instance::Instance;
+use crate::limit::listeners::Listeners;
 use crate::limit::settings::{Factory, LimitSettings};
 use crate::time::SharedClock;
 
@@ -18,6 +19,7 @@ pub(crate) struct Instances {
     configs: BTreeMap<String, Layer>,
     algorithms: BTreeMap<String, Factory>,
     known: RwLock<Known>,
+    listeners: Listeners,
 }
 
 // Clocks and factories are foreign code, but nothing of ours is half changed when one of them panics.
@@ -62,6 +64,7 @@ impl Instances {
             configs,
             algorithms,
             known: RwLock::default(),
+            listeners: Listeners::default(),
         }
     }
 
@@ -72,8 +75,11 @@ impl Instances {
         }
         let ids = || known.by_id.keys().map(Id::as_str);
         let hint = did_you_mean(id, ids()).unwrap_or_else(|| {
-            let ids = listed(ids());
-            format!("it has {ids}, and an attribute's limit is made on the function's first call")
+            format!(
+                "its limits are: {}. An attribute's limit is made on the function's first call, in the registry that the \
+                 call is scoped to",
+                listed(ids())
+            )
         });
         let text = format!("the registry has no limit `{id}`; {hint}");
         Err(Error::settings(vec![Problem::new(
@@ -153,7 +159,12 @@ impl Instances {
             id.clone(),
             settings.clone(),
             self.clock.clone(),
+            self.listeners.clone(),
         ))
+    }
+
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.listeners
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Known> {
@@ -190,8 +201,8 @@ impl Instances {
 
     fn unknown_config(&self, name: &str, own: &Layer) -> Problem {
         let names = || self.configs.keys().map(String::as_str);
-        let hint =
-            did_you_mean(name, names()).unwrap_or_else(|| format!("it has {}", listed(names())));
+        let hint = did_you_mean(name, names())
+            .unwrap_or_else(|| format!("its configs are: {}", listed(names())));
         Problem::new(
             Code::UNKNOWN_CONFIG,
             format!(

@@ -69,6 +69,34 @@ impl Layer {
         }
         problems
     }
+
+    /// The bounds of this layer alone that contradict each other: no layer above can mean both.
+    pub(crate) fn contradictions(&self) -> Vec<Problem> {
+        let LimitConfig {
+            initial_limit,
+            min_limit,
+            max_limit,
+            ..
+        } = self.config;
+        let pairs = [
+            ("max_limit", max_limit, "min_limit", min_limit),
+            ("initial_limit", initial_limit, "min_limit", min_limit),
+            ("max_limit", max_limit, "initial_limit", initial_limit),
+        ];
+        let contradictory = pairs
+            .into_iter()
+            .filter_map(|(upper, above, lower, below)| {
+                let (above, below) = (above?, below?);
+                (above < below).then(|| {
+                    let text = format!(
+                        "`{upper}` ({above}) is below `{lower}` ({below}); in {}",
+                        self.place()
+                    );
+                    Problem::new(Code::INVALID_SETTING, text)
+                })
+            });
+        contradictory.collect()
+    }
 }
 
 /// The algorithms that can be named.

@@ -16,8 +16,9 @@ pub use global::Scoped;
 pub use snapshot::RegistrySnapshot;
 
 use crate::error::{Error, Origin};
+use crate::event::Event;
 use crate::id::Id;
-use crate::limit::{AdaptiveLimit, LimitConfig};
+use crate::limit::{AdaptiveLimit, LimitConfig, Subscription};
 use instances::Instances;
 use layers::Layer;
 
@@ -30,8 +31,8 @@ use layers::Layer;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::LimitConfig;
-/// use resilience_core::registry::Registry;
+/// use resilience::limit::LimitConfig;
+/// use resilience::registry::Registry;
 ///
 /// let registry = Registry::builder()
 ///     .defaults(LimitConfig::new().max_limit(500))
@@ -41,7 +42,7 @@ use layers::Layer;
 /// let orders = registry.register_with("orders", "backend", LimitConfig::new())?;
 /// assert_eq!(orders.snapshot().max_limit, 100);
 /// assert_eq!(registry.adaptive_limit("orders")?.limit(), 20);
-/// # Ok::<(), resilience_core::Error>(())
+/// # Ok::<(), resilience::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Registry(Arc<Instances>);
@@ -74,12 +75,14 @@ impl Registry {
 
     /// Runs `run` with this registry in the place of the process-wide one, on this thread.
     ///
-    /// Attributes that name a registry of their own are not affected, nor is what `run` starts on other threads.
+    /// For sync calls: a future that `run` returns is polled outside of the scope, see
+    /// [`scope_future`](Self::scope_future). Attributes that name a registry of their own are not affected, nor is what
+    /// `run` starts on other threads.
     ///
     /// # Examples
     ///
     /// ```
-    /// use resilience_core::registry::Registry;
+    /// use resilience::registry::Registry;
     ///
     /// let test = Registry::new();
     /// test.scope(|| {
@@ -93,6 +96,8 @@ impl Registry {
     }
 
     /// Returns `future` with this registry in the place of the process-wide one whenever it is polled, on whatever thread.
+    ///
+    /// Tasks that it spawns are futures of their own, and blocking tasks run on threads of their own: wrap each.
     pub fn scope_future<F: Future>(&self, future: F) -> Scoped<F> {
         Scoped::new(self.clone(), future)
     }
@@ -101,7 +106,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// `R4C-REG-009`, with the nearest id, if there is none. A limit of an attribute is made on the function's first call.
+    /// `R4C-REG-009`, with the nearest id, if there is none. A limit of an attribute is made on the function's first call;
+    /// to hear of it from then on, [subscribe](Self::subscribe) to the registry.
     pub fn adaptive_limit(&self, id: &str) -> Result<AdaptiveLimit, Error> {
         self.0.get(id).map(AdaptiveLimit::new)
     }
@@ -136,6 +142,23 @@ impl Registry {
         self.0
             .get_or_make(id.into(), Some(name), &layer)
             .map(AdaptiveLimit::new)
+    }
+
+    /// Calls `listener` on each change of any limit of this registry, also of those that are made later, until the
+    /// subscription is dropped.
+    ///
+    /// As for [`AdaptiveLimit::subscribe`], it is called on the thread whose call ended a window, with no lock held.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::registry::Registry;
+    ///
+    /// let registry = Registry::new();
+    /// let _logging = registry.subscribe(|event| println!("{event}"));
+    /// ```
+    pub fn subscribe(&self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Subscription {
+        self.0.listeners().subscribe(listener)
     }
 
     /// Returns what all limits are now, ordered by id.

@@ -20,7 +20,7 @@ pub use system::SystemClock;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::time::{Clock, ManualClock};
+/// use resilience::time::{Clock, ManualClock};
 /// use std::time::Duration;
 ///
 /// let clock = ManualClock::new();

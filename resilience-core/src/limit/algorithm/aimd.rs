@@ -16,8 +16,8 @@ use crate::limit::window::Window;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Aimd, AimdSettings, Algorithm, Bounds};
-/// use resilience_core::limit::window::{Sample, Window};
+/// use resilience::limit::algorithm::{Aimd, AimdSettings, Algorithm, Bounds};
+/// use resilience::limit::window::{Sample, Window};
 ///
 /// let bounds = Bounds::new(20, 1, 200).unwrap();
 /// let mut aimd = Aimd::new(bounds, AimdSettings::default());
@@ -41,7 +41,7 @@ pub struct Aimd {
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::AimdSettings;
+/// use resilience::limit::algorithm::AimdSettings;
 ///
 /// let mut settings = AimdSettings::default();
 /// settings.latency_threshold_ns = Some(500_000_000);
@@ -100,7 +100,7 @@ impl Aimd {
     /// # Examples
     ///
     /// ```
-    /// use resilience_core::limit::algorithm::{Aimd, AimdSettings, Bounds};
+    /// use resilience::limit::algorithm::{Aimd, AimdSettings, Bounds};
     ///
     /// let mut aimd = Aimd::new(Bounds::new(20, 1, 200).unwrap(), AimdSettings::default());
     /// aimd.retune(Bounds::new(5, 1, 10).unwrap(), AimdSettings::default());

@@ -10,7 +10,7 @@
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Deviations, Gradient2Settings};
+/// use resilience::limit::algorithm::{Deviations, Gradient2Settings};
 ///
 /// assert_eq!(Gradient2Settings::default().deviations, Deviations::ALL);
 /// assert_eq!(Gradient2Settings::netflix().deviations, Deviations::NONE);

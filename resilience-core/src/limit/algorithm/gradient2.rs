@@ -20,8 +20,8 @@ const WARM_UP: u32 = 10;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Algorithm, Bounds, Gradient2, Gradient2Settings};
-/// use resilience_core::limit::window::{Sample, Window};
+/// use resilience::limit::algorithm::{Algorithm, Bounds, Gradient2, Gradient2Settings};
+/// use resilience::limit::window::{Sample, Window};
 ///
 /// let bounds = Bounds::new(20, 1, 200).unwrap();
 /// let mut gradient2 = Gradient2::new(bounds, Gradient2Settings::default());
@@ -47,7 +47,7 @@ pub struct Gradient2 {
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Gradient2Settings, QueueSize};
+/// use resilience::limit::algorithm::{Gradient2Settings, QueueSize};
 ///
 /// let mut settings = Gradient2Settings::default();
 /// settings.queue_size = QueueSize::SquareRoot { min: 4 };
@@ -75,7 +75,7 @@ pub struct Gradient2Settings {
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::QueueSize;
+/// use resilience::limit::algorithm::QueueSize;
 ///
 /// assert_eq!(QueueSize::Fixed(4).at(100), 4);
 /// assert_eq!(QueueSize::SquareRoot { min: 4 }.at(100), 10);
@@ -146,7 +146,7 @@ impl Gradient2 {
     /// # Examples
     ///
     /// ```
-    /// use resilience_core::limit::algorithm::{Bounds, Gradient2, Gradient2Settings};
+    /// use resilience::limit::algorithm::{Bounds, Gradient2, Gradient2Settings};
     ///
     /// let mut gradient2 = Gradient2::new(Bounds::new(20, 1, 200).unwrap(), Gradient2Settings::default());
     /// gradient2.retune(Bounds::new(5, 1, 10).unwrap(), Gradient2Settings::default());

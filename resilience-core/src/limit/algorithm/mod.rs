@@ -32,24 +32,32 @@ use crate::event::Reason;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::event::Reason;
-/// use resilience_core::limit::algorithm::{Algorithm, Decision};
-/// use resilience_core::limit::window::{Sample, Window};
+/// use resilience::event::Reason;
+/// use resilience::limit::algorithm::{Algorithm, Bounds, Decision};
+/// use resilience::limit::window::{Sample, Window};
 ///
-/// /// One more after a clean window, half after one with drops.
+/// /// One more after a clean window in which at least half of the slots were in use, half after one with drops.
 /// #[derive(Debug)]
 /// struct Halving {
+///     bounds: Bounds,
 ///     limit: f64,
 /// }
 ///
 /// impl Algorithm for Halving {
 ///     fn update(&mut self, window: &Window) -> Decision {
-///         self.limit = if window.drops > 0 { self.limit / 2.0 } else { self.limit + 1.0 };
+///         if window.drops > 0 {
+///             self.limit /= 2.0;
+///         } else if window.max_in_flight * 2 >= window.limit {
+///             self.limit += 1.0;
+///         }
+///         // Or else it would go on beyond the bounds and take as long to come back.
+///         self.limit = self.bounds.clamp(self.limit);
 ///         Decision::new(self.limit, Reason::custom("halving"))
 ///     }
 /// }
 ///
-/// let mut algorithm = Halving { limit: 20.0 };
+/// let bounds = Bounds::new(20, 1, 200).unwrap();
+/// let mut algorithm = Halving { bounds, limit: f64::from(bounds.initial()) };
 /// let drop = Sample::dropped(5_000_000, 9);
 /// assert_eq!(algorithm.update(&Window::of(20, [drop])).limit, 10.0);
 /// ```

@@ -26,8 +26,8 @@ pub use self::jitter::Jitter;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Algorithm, Bounds, Vegas, VegasSettings};
-/// use resilience_core::limit::window::{Sample, Window};
+/// use resilience::limit::algorithm::{Algorithm, Bounds, Vegas, VegasSettings};
+/// use resilience::limit::window::{Sample, Window};
 ///
 /// let bounds = Bounds::new(20, 1, 1000).unwrap();
 /// let mut vegas = Vegas::new(bounds, VegasSettings::default());
@@ -53,7 +53,7 @@ pub struct Vegas {
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Calls, VegasSettings};
+/// use resilience::limit::algorithm::{Calls, VegasSettings};
 ///
 /// let mut settings = VegasSettings::default();
 /// settings.alpha = Calls::Fixed(3);
@@ -120,7 +120,7 @@ impl Default for VegasSettings {
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::Calls;
+/// use resilience::limit::algorithm::Calls;
 ///
 /// assert_eq!(Calls::Fixed(3).at(1000), 3);
 /// assert_eq!(Calls::Log10(3).at(9), 3);
@@ -163,7 +163,7 @@ impl Vegas {
     /// # Examples
     ///
     /// ```
-    /// use resilience_core::limit::algorithm::{Bounds, Vegas, VegasSettings};
+    /// use resilience::limit::algorithm::{Bounds, Vegas, VegasSettings};
     ///
     /// let vegas = Vegas::new(Bounds::new(20, 1, 1000).unwrap(), VegasSettings::default()).with_jitters([0.5, 0.75]);
     /// assert_eq!(vegas.probe_jitter(), 0.5);
@@ -182,7 +182,7 @@ impl Vegas {
     /// # Examples
     ///
     /// ```
-    /// use resilience_core::limit::algorithm::{Bounds, Vegas, VegasSettings};
+    /// use resilience::limit::algorithm::{Bounds, Vegas, VegasSettings};
     ///
     /// let mut vegas = Vegas::new(Bounds::new(20, 1, 1000).unwrap(), VegasSettings::default());
     /// vegas.retune(Bounds::new(5, 1, 10).unwrap(), VegasSettings::default());

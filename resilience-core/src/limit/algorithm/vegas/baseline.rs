@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{VegasBaseline, VegasSettings};
+/// use resilience::limit::algorithm::{VegasBaseline, VegasSettings};
 ///
 /// let mut settings = VegasSettings::default();
 /// settings.baseline = VegasBaseline::Quantile { quantile: 0.1, windows: 300 };

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// # Examples
 ///
 /// ```
-/// use resilience_core::limit::algorithm::{Jitter, VegasSettings};
+/// use resilience::limit::algorithm::{Jitter, VegasSettings};
 ///
 /// // A seed of its own for each client:
 /// let mut settings = VegasSettings::default();
