@@ -18,10 +18,9 @@ pub(super) struct Row {
 impl Row {
     /// Whether it has a goal and misses it by more than is let pass. Calls with a goal also allocate nothing.
     pub(super) fn exceeds(&self) -> bool {
-        // To the two places that are shown; the third is noise.
-        let ratio = (self.ratio * 100.0).round() / 100.0;
-        self.goal
-            .is_some_and(|goal| ratio.is_nan() || ratio > goal.bound || self.allocations > 0.0)
+        self.goal.is_some_and(|goal| {
+            self.ratio.is_nan() || self.ratio > goal.bound || self.allocations > 0.0
+        })
     }
 
     fn cells(&self) -> [String; 6] {
