@@ -60,7 +60,7 @@ fn admitted(run: &mut Run) {
     let apart = |thread: usize| move || drop(black_box(calls::APART[thread](black_box(7))));
     run.call("admitted, 2 threads on limits of their own", 2, None, apart);
     run.call("admitted, 4 threads on limits of their own", 4, None, apart);
-    let name = "admitted, sync, beyond 16 threads";
+    let name = "admitted, sync, beyond 64 threads";
     with_threads(16, || run.call(name, 1, None, sync));
 }
 

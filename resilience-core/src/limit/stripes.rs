@@ -11,8 +11,9 @@ use crate::sync::{AtomicU64, Mutex, Ordering, Padded, fence, lock, spin, thread_
 
 macro_rules! sums {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// One thread's sums.
+        /// One thread's sums. Laid out as written: what each call adds to comes first, and is on two cache lines.
         #[derive(Debug, Default)]
+        #[repr(C)]
         pub(crate) struct Stripe {
             /// Even between calls, odd while a call is being added.
             sequence: AtomicU64,
@@ -20,10 +21,10 @@ macro_rules! sums {
             peak: AtomicU64,
             /// The number of the window that `reached` belongs to, and the most calls in flight after an admission in it.
             reached: AtomicU64,
+            $($(#[$doc])* $name: AtomicU64,)*
             /// The samples as of the last window that closed, and as of the last reading for one that may: the reader's.
             seen: AtomicU64,
             read: AtomicU64,
-            $($(#[$doc])* $name: AtomicU64,)*
         }
 
         /// The sums of all stripes at one moment, or their differences between two.
@@ -54,8 +55,6 @@ macro_rules! sums {
 sums! {
     /// Calls admitted.
     admitted,
-    /// Calls rejected. Not under the sequence lock: it is one number.
-    rejected,
     /// Calls that ended, in whatever way.
     ended,
     /// The instants at which calls ended less those at which calls were admitted, in nanoseconds. With `n` calls in
@@ -67,12 +66,14 @@ sums! {
     successes, latency,
     /// Those of more than 0 ns, and the sums of their logarithms and of the squares of these, as [`log2`] makes them.
     timed, log_latency, log_latency_sq,
+    /// Calls in flight at admission, over all samples.
+    in_flight,
+    /// Calls rejected. Not under the sequence lock: it is one number.
+    rejected,
     /// Drops that are samples, and the sum of their latencies.
     drops, drop_latency,
     /// Those of them that were fast, their latencies, and the calls in flight when each was admitted.
     fast_drops, fast_drop_latency, fast_drop_in_flight,
-    /// Calls in flight at admission, over all samples.
-    in_flight,
     /// Failures that are no sample.
     ignored,
     /// Successes and drops that are no sample: admitted before the limit counted afresh.
@@ -289,10 +290,10 @@ const WINDOW_MASK: u64 = !0 << 32;
 type Place = OnceLock<Box<Padded<Stripe>>>;
 
 /// How many places are found without a further step: as many as most programs have threads.
-const NEAR: usize = 16;
+const NEAR: usize = 64;
 
 /// How many groups of further places there can be; group `g` holds `NEAR << g`.
-const GROUPS: usize = 20;
+const GROUPS: usize = 18;
 
 /// The stripes of an instance: one for each thread that has called through it.
 #[derive(Debug)]
@@ -373,7 +374,7 @@ impl Stripes {
     }
 
     fn far_place(&self, slot: usize) -> Option<&Place> {
-        // Slots 16 to 31, 32 to 63, …: the group is told by the highest bit.
+        // Slots 64 to 127, 128 to 255, …: the group is told by the highest bit.
         let group = slot.ilog2() - NEAR.ilog2();
         let first = NEAR << group;
         let places = self
