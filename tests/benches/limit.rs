@@ -61,7 +61,7 @@ fn admitted(run: &mut Run) {
     run.call("admitted, 2 threads on limits of their own", 2, None, apart);
     run.call("admitted, 4 threads on limits of their own", 4, None, apart);
     let name = "admitted, sync, beyond 64 threads";
-    with_threads(16, || run.call(name, 1, None, sync));
+    with_threads(64, || run.call(name, 1, None, sync));
 }
 
 /// Runs `run` while `threads` other threads live that have made a call.
