@@ -80,11 +80,10 @@ pub(crate) fn algorithm(key: Key, value: &Expr) -> syn::Result<LitStr> {
 
 /// Reads the least length of a window, in nanoseconds.
 pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
-    if let Some(lit @ (Lit::Int(_) | Lit::Float(_))) = literal::of(value) {
-        let given = quote!(#lit);
-        let message = format!(
-            "{key} ({given}) has no unit; write it as a string, \"{given}ms\" or \"{given}s\""
-        );
+    if let Some((digits, unit)) = number(value) {
+        let given = literal::shown(value);
+        let wrong = unquoted(digits, unit);
+        let message = format!("{key} ({given}) {wrong}");
         return Err(error(Code::Duration, value, message));
     }
     let text = string(key, value)?;
@@ -104,6 +103,30 @@ pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
         ));
     }
     Ok(nanos)
+}
+
+/// Returns the digits and the suffix of a number.
+fn number(value: &Expr) -> Option<(&str, &str)> {
+    match literal::of(value) {
+        Some(Lit::Int(int)) => Some((int.base10_digits(), int.suffix())),
+        Some(Lit::Float(float)) => Some((float.base10_digits(), float.suffix())),
+        _ => None,
+    }
+}
+
+/// Says what is wrong with a duration that is a number and no string.
+fn unquoted(digits: &str, unit: &str) -> String {
+    match duration::parse(&format!("{digits}{unit}")) {
+        Ok(_) => format!("is a number; write it as a string, \"{digits}{unit}\""),
+        // Such as `1e3`, which no duration may be written as.
+        Err(_) if unit.is_empty() && duration::parse(&format!("{digits}s")).is_err() => {
+            "has no unit; write it as a string, as in \"1s\" or \"250ms\"".to_owned()
+        }
+        Err(_) if unit.is_empty() => {
+            format!("has no unit; write it as a string, \"{digits}ms\" or \"{digits}s\"")
+        }
+        Err(wrong) => wrong,
+    }
 }
 
 /// Reads a truth value.

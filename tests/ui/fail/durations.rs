@@ -16,6 +16,11 @@ macro_rules! windows {
 windows! {
     bare: 1000;
     fraction: 1.5;
+    exponent: 1e3;
+    no_quotes: 500ms;
+    no_quotes_fraction: 1.5s;
+    no_quotes_grouped: 1_000ms;
+    no_quotes_unknown_unit: 1d;
     no_unit: "10";
     no_number: "s";
     unknown_unit: "1d";
