@@ -34,6 +34,10 @@ fn list(input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
     let mut patterns = Vec::new();
     while !input.is_empty() {
         patterns.push(Pat::parse_multi_with_leading_vert(input)?);
+        if input.peek(Token![if]) {
+            let message = "they take no `if`; use a range, as in `ApiError::Status(500..)`, or `drop_if = path` instead";
+            return Err(input.error(message));
+        }
         if !input.is_empty() {
             input.parse::<Token![,]>()?;
         }

@@ -52,6 +52,11 @@ fn no_pattern() -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit(drop_on = [Error::Status(s) if s >= 500], max_limit = 0)]
+fn pattern_with_a_guard() -> Result<(), Error> {
+    Ok(())
+}
+
 #[adaptive_limit(max_limit = 5, drop_on = [Error |], enabled = true)]
 fn half_a_pattern() -> Result<(), Error> {
     Ok(())
