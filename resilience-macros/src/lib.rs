@@ -92,6 +92,10 @@ use crate::plan::Plan;
 ///
 /// Literals are checked at compile time, all at once.
 ///
+/// These are not all settings of a limit. The others tune how the limit is found, and what they should be shows in operation
+/// only. So they are set where settings can be read at start: in a `LimitConfig`, given to the registry's builder as its
+/// defaults or as a config that `config` names.
+///
 /// # Rejected calls
 ///
 /// A fn that returns a `Result` needs an error type that implements `From<resilience::Error>`, as `Box<dyn Error>`,

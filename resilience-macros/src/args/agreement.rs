@@ -7,7 +7,7 @@ use resilience::limit::LimitConfig;
 use resilience::limit::algorithm::Bounds;
 use resilience::registry::Registry;
 
-use super::{bounds, duration, text};
+use super::{bounds, duration, key, text};
 
 fn refusal(config: LimitConfig) -> Option<String> {
     let refused = Registry::new().register("limit", config).err()?;
@@ -20,6 +20,17 @@ fn on_the_algorithms() {
     let refusal = refusal(LimitConfig::new().algorithm("none of them")).expect("unknown");
     let allowed = format!("allowed is one of {names}; ");
     assert!(refusal.contains(&allowed), "{refusal}");
+}
+
+#[test]
+fn on_the_settings_that_are_no_options() {
+    let config = format!("{:#?}", LimitConfig::new());
+    let settings: Vec<&str> = config
+        .lines()
+        .filter_map(|line| Some(line.split_once(':')?.0.trim()))
+        .filter(|setting| !key::names().contains(setting))
+        .collect();
+    assert_eq!(settings, key::CONFIGURED);
 }
 
 #[test]

@@ -36,6 +36,31 @@ const KEYS: [(&str, Key); 13] = [
     ("crate", Key::Crate),
 ];
 
+/// Settings that are no options. They tune an algorithm by what was measured in operation, and so belong where they can be
+/// changed without compiling anew.
+pub(crate) const CONFIGURED: [&str; 15] = [
+    "min_window_samples",
+    "preset",
+    "backoff_ratio",
+    "smoothing",
+    "rtt_tolerance",
+    "queue_size",
+    "long_window",
+    "increase_by",
+    "alpha",
+    "beta",
+    "probe_multiplier",
+    "jitter",
+    "baseline",
+    "deviations",
+    "latency_threshold",
+];
+
+/// Returns the options' names.
+pub(crate) fn names() -> Vec<&'static str> {
+    KEYS.map(|(name, _)| name).into()
+}
+
 impl Key {
     /// Returns the option of this name.
     pub(crate) fn find(name: &str) -> Option<Self> {
@@ -46,8 +71,12 @@ impl Key {
 
     /// Says that there is no such option, and what was probably meant.
     pub(crate) fn unknown(name: &str) -> String {
-        let names = KEYS.map(|(name, _)| name);
-        match nearest(name, &names) {
+        let names = names();
+        let known = [names.as_slice(), &CONFIGURED].concat();
+        match nearest(name, &known) {
+            Some(near) if CONFIGURED.contains(&near) => format!(
+                "`{name}` is no option of the attribute; set it in configuration, by `LimitConfig::{near}`, and name that with `config = \"…\"`"
+            ),
             Some(near) => format!("unknown option `{name}`; did you mean `{near}`?"),
             None => format!("unknown option `{name}`; the options are {}", list(&names)),
         }

@@ -7,6 +7,11 @@ fn unknown() -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit(min_window_samples = 5, latency_treshold = "1s", smoothing)]
+fn configured() -> Result<(), Error> {
+    Ok(())
+}
+
 #[adaptive_limit(name = "a", max_limit = 5, name = "b")]
 fn twice() -> Result<(), Error> {
     Ok(())
