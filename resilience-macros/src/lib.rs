@@ -77,8 +77,8 @@ use crate::plan::Plan;
 ///
 /// | Argument | Value | What it does |
 /// |---|---|---|
-/// | `name` | string | The limit's id. All fns that give the same name share one limit, and must give the same settings. Without it the fn has a limit of its own, whose id is the fn's path; a generic fn has one for all its instances. |
-/// | `config` | string | Puts a named configuration of the registry under these settings. |
+/// | `name` | string, or a `&'static str` constant | The limit's id. All fns that give the same name share one limit, and must give the same settings. Without it the fn has a limit of its own, whose id is the fn's path; a generic fn has one for all its instances. |
+/// | `config` | as `name` | Puts a named configuration of the registry under these settings. |
 /// | `algorithm` | `"gradient2"`, `"aimd"` or `"vegas"` | How the limit is found. Case, `-` and `_` make no difference. One of your own is chosen in configuration. |
 /// | `initial_limit` | calls, 1 to 1,000,000 | The limit before anything has been measured. |
 /// | `min_limit`, `max_limit` | calls, 1 to 1,000,000 | What the limit never leaves. As `initial_limit`, an integer or a `u32` constant. |
@@ -90,7 +90,27 @@ use crate::plan::Plan;
 /// | `registry` | expression, a `Registry` | Where the limit lives, in place of the process-wide registry. May name the fn's arguments: `registry = self.registry`. |
 /// | `crate` | path | Where this library is, if not at `::resilience`. |
 ///
-/// Literals are checked at compile time, all at once.
+/// Literals are checked at compile time, all at once; constants one by one.
+///
+/// A name that several fns share is best a constant, which cannot be misspelt:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// const DATABASE: &str = "database";
+///
+/// #[adaptive_limit(name = DATABASE)]
+/// fn read(id: u64) -> Result<String, resilience::Error> {
+///     Ok(format!("row {id}"))
+/// }
+///
+/// #[adaptive_limit(name = DATABASE)]
+/// fn write(id: u64) -> Result<(), resilience::Error> {
+///     Ok(())
+/// }
+/// # read(1).and_then(|_| write(1)).unwrap();
+/// # let limit = resilience::registry::Registry::global().adaptive_limit("database").unwrap();
+/// # assert_eq!(limit.snapshot().counters.succeeded, 2);
+/// ```
 ///
 /// These are not all settings of a limit. The others tune how the limit is found, and what they should be shows in operation
 /// only. So they are set where settings can be read at start: in a `LimitConfig`, given to the registry's builder as its

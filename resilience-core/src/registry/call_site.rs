@@ -48,7 +48,13 @@ struct Pinned {
 
 impl CallSite {
     /// A site that shares the limit of that name.
+    #[track_caller]
     pub const fn named(name: &'static str, file: &'static str, line: u32, column: u32) -> Self {
+        let name = legible(
+            name,
+            "`name` is empty; leave it out to give the fn a limit of its own [R4C-ATR-007]",
+            "`name` contains a control character, which would garble logs and messages [R4C-ATR-007]",
+        );
         Self::new(Name::Given(name), file, line, column)
     }
 
@@ -196,12 +202,41 @@ const fn checked(limit: u32, refusal: &'static str) -> u32 {
     limit
 }
 
+/// Refuses a name that is blank or cannot be printed on a line, as the attribute does where it sees the text. What is blank
+/// beyond ASCII is left to the registry.
+#[track_caller]
+const fn legible(
+    name: &'static str,
+    if_blank: &'static str,
+    if_control: &'static str,
+) -> &'static str {
+    let bytes = name.as_bytes();
+    assert!(!bytes.trim_ascii().is_empty(), "{}", if_blank);
+    let mut at = 0;
+    while at < bytes.len() {
+        // C2 80 to C2 9F are the control characters beyond ASCII; no other character's bytes hold C2.
+        let beyond_ascii = bytes[at] == 0xC2 && bytes[at + 1] < 0xA0;
+        assert!(
+            !bytes[at].is_ascii_control() && !beyond_ascii,
+            "{}",
+            if_control
+        );
+        at += 1;
+    }
+    name
+}
+
 /// The attribute's arguments.
 impl CallSite {
     /// Sets `config`.
     #[must_use]
+    #[track_caller]
     pub const fn config(mut self, config: &'static str) -> Self {
-        self.config = Some(config);
+        self.config = Some(legible(
+            config,
+            "`config` is empty; leave it out to use no named configuration [R4C-ATR-007]",
+            "`config` contains a control character, which would garble logs and messages [R4C-ATR-007]",
+        ));
         self
     }
 

@@ -17,13 +17,14 @@ use syn::{Expr, Ident, LitStr, Pat, Path, Token};
 
 use self::bounds::Bound;
 use self::key::Key;
+use self::text::Name;
 use crate::diagnostic::{Code, Diagnostics, error};
 
 /// The options that were given, each checked by itself.
 #[derive(Default)]
 pub(crate) struct Args {
-    pub(crate) name: Option<LitStr>,
-    pub(crate) config: Option<LitStr>,
+    pub(crate) name: Option<Name>,
+    pub(crate) config: Option<Name>,
     pub(crate) algorithm: Option<LitStr>,
     pub(crate) initial_limit: Option<Bound>,
     pub(crate) min_limit: Option<Bound>,
@@ -146,8 +147,8 @@ impl Args {
             value
         };
         match key {
-            Key::Name => self.name = Some(text::id(key, &value)?),
-            Key::Config => self.config = Some(text::id(key, &value)?),
+            Key::Name => self.name = Some(text::name(key, &value)?),
+            Key::Config => self.config = Some(text::name(key, &value)?),
             Key::Algorithm => self.algorithm = Some(text::algorithm(key, &value)?),
             Key::InitialLimit => self.initial_limit = Some(bounds::parse(key, &value)?),
             Key::MinLimit => self.min_limit = Some(bounds::parse(key, &value)?),

@@ -1,6 +1,7 @@
 //! Options that are strings: `name`, `config`, `algorithm`, `window`.
 
-use quote::quote;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::{Expr, Lit, LitStr};
 
 use super::key::{self, Key};
@@ -23,16 +24,39 @@ fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {
         other => {
             let given = literal::shown(value);
             let kind = other.map_or("no literal", literal::kind);
+            let wanted = match key {
+                Key::Name | Key::Config => "a string or a constant",
+                _ => "a string literal",
+            };
             let example = key.example();
             let message =
-                format!("{key} ({given}) is {kind}; a string literal is wanted, as in `{example}`");
+                format!("{key} ({given}) is {kind}; {wanted} is wanted, as in `{example}`");
             Err(error(Code::WrongValue, value, message))
         }
     }
 }
 
-/// Reads an id: any string that is not blank and can be printed on a line.
-pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
+/// A name that several fns may give.
+pub(crate) enum Name {
+    Literal(LitStr),
+    /// Known to the compiler only: a constant, or a macro's result.
+    Const(Expr),
+}
+
+impl ToTokens for Name {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Literal(text) => text.to_tokens(tokens),
+            Self::Const(expr) => expr.to_tokens(tokens),
+        }
+    }
+}
+
+/// Reads a name: any string that is not blank and can be printed on a line. A constant's is checked by the compiler.
+pub(crate) fn name(key: Key, value: &Expr) -> syn::Result<Name> {
+    if let Expr::Path(_) | Expr::Macro(_) = literal::bare(value) {
+        return Ok(Name::Const(value.clone()));
+    }
     let text = string(key, value)?;
     let id = text.value();
     if id.trim().is_empty() {
@@ -51,7 +75,7 @@ pub(crate) fn id(key: Key, value: &Expr) -> syn::Result<LitStr> {
         );
         return Err(error(Code::BadName, text, message));
     }
-    Ok(text.clone())
+    Ok(Name::Literal(text.clone()))
 }
 
 /// Reads the name of a built-in algorithm.

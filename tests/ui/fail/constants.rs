@@ -1,4 +1,4 @@
-//! Bounds that are constants: their values are known to the compiler, and checked by it.
+//! Bounds and names that are constants: their values are known to the compiler, and checked by it.
 
 use resilience::{Error, adaptive_limit};
 
@@ -12,6 +12,31 @@ fn none() -> Result<(), Error> {
 
 #[adaptive_limit(max_limit = MANY)]
 async fn many() -> Result<(), Error> {
+    Ok(())
+}
+
+const EMPTY: &str = "";
+static BLANK: &str = " \t ";
+const LINES: &str = "two\nlines";
+const BEYOND_ASCII: &str = "\u{85}";
+
+#[adaptive_limit(name = EMPTY)]
+fn empty() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(config = BLANK)]
+fn blank() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(name = LINES)]
+fn lines() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(config = BEYOND_ASCII)]
+fn beyond_ascii() -> Result<(), Error> {
     Ok(())
 }
 

@@ -32,7 +32,7 @@ fn empty() -> Result<(), Error> {
     Ok(())
 }
 
-#[adaptive_limit(name = orders, config = 1, algorithm = "gradient", enabled = "yes")]
+#[adaptive_limit(name = 5, config = !"a", algorithm = "gradient", enabled = "yes")]
 fn wrong_kind() -> Result<(), Error> {
     Ok(())
 }

@@ -23,4 +23,21 @@ async fn used_after_move(text: String, rest: String) -> Result<String, Error> {
     Ok(text + &rest)
 }
 
+const NUMBER: u32 = 1;
+
+#[adaptive_limit(name = NUMBER)]
+fn no_string() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(name = orders)]
+fn no_quotes() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(config = argument)]
+fn argument(argument: &'static str) -> Result<(), Error> {
+    Ok(())
+}
+
 fn main() {}

@@ -13,8 +13,14 @@ fn rejected(error: Error) -> Result<u32, Error> {
     Err(error)
 }
 
+mod names {
+    pub(crate) const EVERY: &str = "every";
+    pub(crate) static PARTNERS: &str = "søk/🦀 №1";
+}
+
 #[adaptive_limit(
-    name = "every",
+    name = names::EVERY,
+    config = names::PARTNERS,
     algorithm = "AIMD",
     initial_limit = 10,
     min_limit = 2,
@@ -31,6 +37,12 @@ async fn every(registry: Registry) -> Result<u32, Error> {
     Ok(200)
 }
 
+#[adaptive_limit(name = concat!("a", "b"))]
+fn from_a_macro() -> Result<u32, Error> {
+    Ok(200)
+}
+
 fn main() {
+    let _ = from_a_macro();
     drop(every(Registry::new()));
 }
