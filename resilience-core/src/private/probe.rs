@@ -95,7 +95,7 @@ pub trait ViaNothing<E> {
     /// Does not compile: the error has to be told apart by the attribute.
     fn classify(&self) -> Outcome
     where
-        E: Judgeable;
+        Unjudged: Judge<E>;
     /// As `classify`, where `drop_if` was asked before and has said all there is to say.
     fn classify_rest(&self) -> Outcome;
 }
@@ -103,7 +103,7 @@ pub trait ViaNothing<E> {
 impl<T, E> ViaNothing<E> for &Probe<'_, Result<T, E>> {
     fn classify(&self) -> Outcome
     where
-        E: Judgeable,
+        Unjudged: Judge<E>,
     {
         self.classify_rest()
     }
@@ -113,14 +113,19 @@ impl<T, E> ViaNothing<E> for &Probe<'_, Result<T, E>> {
     }
 }
 
-/// Errors that can be judged without being told how. No type implements it: those that could are taken before.
+/// Stands in for the error in the bound that fails, since of a type parameter the compiler would suggest to bound it by
+/// the trait here.
+#[derive(Debug)]
+pub struct Unjudged;
+
+/// Judges errors without being told how. Nothing implements it: those that can be judged are taken before.
 #[diagnostic::on_unimplemented(
-    message = "`#[adaptive_limit]` cannot tell which errors of type `{Self}` mean overload [R4C-ATR-010]",
+    message = "`#[adaptive_limit]` cannot tell which errors of type `{E}` mean overload [R4C-ATR-010]",
     label = "an error that does not implement `std::error::Error`",
-    note = "implement `std::error::Error` for it, or bound the type parameter, and its source chain is searched",
+    note = "implement `std::error::Error` for it, or bound the type parameter: `E: std::error::Error`; then its source chain is searched",
     note = "or say in the attribute which errors mean overload: `drop_on = [patterns]`, empty for none, or `drop_if = path`"
 )]
-pub trait Judgeable {}
+pub trait Judge<E> {}
 
 /// An output that is no `Result`: whatever it is, the call worked.
 pub trait ViaOutput {
