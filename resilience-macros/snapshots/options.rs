@@ -24,7 +24,7 @@ fn rows(&self) -> impl Iterator<Item = Row> {
             );
             resolved
         },
-        || { self.rows.iter().cloned() },
+        || -> _ { self.rows.iter().cloned() },
         |output| crate::limits::__private::drop_if(
             output,
             is_overload,

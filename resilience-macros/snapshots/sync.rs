@@ -12,7 +12,7 @@ pub fn find(id: u32) -> Result<Row, Lost> {
                 .max_limit(100);
             &__ADAPTIVE_LIMIT_SITE
         }),
-        || {
+        || -> Result<Row, Lost> {
             let row = table()?.row(id)?;
             Ok(row)
         },

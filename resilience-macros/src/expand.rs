@@ -42,18 +42,22 @@ impl Plan {
     /// becomes
     /// ```text
     /// fn find(id: u32) -> Result<Row, Lost> {
-    ///     ::resilience::__private::limit_sync::<Result<Row, Lost>>(resolved, || { body }, |output| …, |error| …)
+    ///     ::resilience::__private::limit_sync::<Result<Row, Lost>>(resolved, || -> Result<Row, Lost> { body }, |output| …, |error| …)
     /// }
     /// ```
     /// The closure is not `move`, so that the arguments that the body does not consume stay where they are and are
     /// dropped as they were. It is handed over at once: called in place or put in a variable it would be an `FnMut`,
-    /// and the body could not return what it borrows from an argument.
+    /// and the body could not return what it borrows from an argument. Its return type is where the compiler points if
+    /// the body ends without a value.
     fn sync(&self) -> TokenStream {
         let Self { output, .. } = self;
         let (private, resolved, body) = (self.private(), self.resolved(), self.body());
         let (classify, reject) = (self.classify(), self.reject());
+        // A body without a value is all right for `()`, and clippy would have it left out.
+        let unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
+        let returns = (!unit).then(|| quote_spanned!(Span::mixed_site()=> -> #output));
         quote_spanned! {Span::mixed_site()=>
-            #private::limit_sync::<#output>(#resolved, || #body, #classify, #reject)
+            #private::limit_sync::<#output>(#resolved, || #returns #body, #classify, #reject)
         }
     }
 

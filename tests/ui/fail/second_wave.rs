@@ -40,4 +40,25 @@ fn argument(argument: &'static str) -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit]
+fn no_value() -> Result<u32, Error> {
+    Ok(1);
+}
+
+#[adaptive_limit]
+async fn no_value_later() -> Result<u32, Error> {
+    Ok(1);
+}
+
+#[adaptive_limit]
+fn no_value_with_attribute() -> Result<u32, Error> {
+    #![allow(unused)]
+    let value = 1;
+}
+
+#[adaptive_limit]
+fn no_items() -> Result<impl Iterator<Item = u32>, Error> {
+    Ok([1].into_iter());
+}
+
 fn main() {}
