@@ -92,6 +92,10 @@ use crate::plan::Plan;
 ///
 /// Literals are checked at compile time, all at once; constants one by one.
 ///
+/// The arguments are not all settings of a limit. The others tune how it is found, and what they should be shows in operation
+/// only. So they are set where settings can be read at start: in a `LimitConfig`, given to the registry's builder as its
+/// defaults or as a config that `config` names.
+///
 /// A name that several fns share is best a constant, which cannot be misspelt:
 ///
 /// ```
@@ -112,14 +116,11 @@ use crate::plan::Plan;
 /// # assert_eq!(limit.snapshot().counters.succeeded, 2);
 /// ```
 ///
-/// These are not all settings of a limit. The others tune how the limit is found, and what they should be shows in operation
-/// only. So they are set where settings can be read at start: in a `LimitConfig`, given to the registry's builder as its
-/// defaults or as a config that `config` names.
-///
 /// # Rejected calls
 ///
 /// A fn that returns a `Result` needs an error type that implements `From<resilience::Error>`, as `Box<dyn Error>`,
-/// `anyhow::Error` and `eyre::Report` do. Any other output is made by `rejected`:
+/// `anyhow::Error`, `eyre::Report` and `std::io::Error` do. Any other output is made by `rejected`. That is also called if
+/// the limit's settings are wrong, which nobody sees unless it says so: then every call is rejected.
 ///
 /// ```
 /// # use resilience::adaptive_limit;
@@ -128,7 +129,10 @@ use crate::plan::Plan;
 ///     Some(article * 100)
 /// }
 ///
-/// fn from_cache(_: resilience::Error) -> Option<u32> {
+/// fn from_cache(error: resilience::Error) -> Option<u32> {
+///     if error.is_settings() {
+///         eprintln!("{error}");
+///     }
 ///     None
 /// }
 /// # assert_eq!(price(1), Some(100));
@@ -139,6 +143,31 @@ use crate::plan::Plan;
 /// An output that is no `Result`, and an `Ok`, is a success: its latency is a sample. An `Err` that means overload asks for a
 /// lower limit; any other `Err` is no sample. Unless `drop_on` says otherwise, an `Err` means overload if the error or
 /// anything in its source chain is a time-out or a full bulkhead of this library or `tokio`'s `Elapsed`.
+///
+/// `drop_on` replaces that default and adds nothing to it. So its patterns list time-outs too, if they mean overload:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// # #[derive(Debug)]
+/// enum SearchError {
+///     Limited(resilience::Error),
+///     Status(u16),
+///     TimedOut(tokio::time::error::Elapsed),
+/// }
+/// # impl From<resilience::Error> for SearchError {
+/// #     fn from(error: resilience::Error) -> Self {
+/// #         Self::Limited(error)
+/// #     }
+/// # }
+///
+/// #[adaptive_limit(drop_on = [SearchError::Status(429 | 503), SearchError::TimedOut(_)])]
+/// fn search(query: &str) -> Result<usize, SearchError> {
+///     Ok(query.len())
+/// }
+/// # search("rust").unwrap();
+/// ```
+///
+/// The patterns take no `if`: write a range, such as `SearchError::Status(500..)`, or use `drop_if`.
 ///
 /// `drop_on = []` says that no error means overload. `drop_if` is for overload that is told in a success:
 ///
@@ -161,6 +190,26 @@ use crate::plan::Plan;
 /// # assert_eq!(limit.snapshot().counters.dropped, 1);
 /// ```
 ///
+/// # Time-outs
+///
+/// A time-out belongs inside of the fn. Around the call, `tokio::time::timeout` drops the future: the call counts as
+/// cancelled, and the limit does not learn that the dependency was slow. Inside, the call ends with an error, and that is
+/// overload:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// # use std::time::Duration;
+/// # async fn fetch(id: u64) -> std::io::Result<String> {
+/// #     Ok(format!("order {id}"))
+/// # }
+/// #[adaptive_limit(name = "fetches")]
+/// async fn order(id: u64) -> Result<String, Box<dyn std::error::Error>> {
+///     let order = tokio::time::timeout(Duration::from_secs(2), fetch(id)).await??;
+///     Ok(order)
+/// }
+/// # drop(order(1));
+/// ```
+///
 /// # Fns that return a future
 ///
 /// Of a fn that returns `impl Future<Output = ..>`, `Pin<Box<dyn Future<Output = ..>>>`, `BoxFuture` or `LocalBoxFuture`
@@ -172,6 +221,7 @@ use crate::plan::Plan;
 /// # What it cannot do
 ///
 /// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole `impl` blocks and traits.
+/// - The constants of `name`, `config` and the bounds cannot be named by `Self` or a type parameter, and not be the fn's own.
 /// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
 /// - An argument of a sync fn that the body consumes on some paths only is dropped as soon as the body ends on the others, and
 ///   so before the arguments that it borrows.
