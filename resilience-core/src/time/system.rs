@@ -89,12 +89,12 @@ mod tests {
         }
         let (last_before, last, last_after) = between();
         // Whatever the thread was interrupted by, the truth is between these two.
-        let least = last_before.duration_since(first_after).as_nanos() as f64;
-        let most = last_after.duration_since(first_before).as_nanos() as f64;
+        let shortest = last_before.duration_since(first_after).as_nanos() as f64;
+        let longest = last_after.duration_since(first_before).as_nanos() as f64;
         let seen = (last - first) as f64;
         assert!(
-            least * 0.99 <= seen && seen <= most * 1.01,
-            "{seen} ns, from {least} to {most} ns passed"
+            shortest * 0.99 <= seen && seen <= longest * 1.01,
+            "{seen} ns, from {shortest} to {longest} ns passed"
         );
     }
 }

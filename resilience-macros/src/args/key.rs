@@ -38,7 +38,7 @@ const KEYS: [(&str, Key); 13] = [
 
 /// Settings that are no options. They tune an algorithm by what was measured in operation, and so belong where they can be
 /// changed without compiling anew.
-pub(crate) const CONFIGURED: [&str; 15] = [
+pub(crate) const CONFIGURED: [&str; 16] = [
     "min_window_samples",
     "preset",
     "backoff_ratio",
@@ -49,6 +49,7 @@ pub(crate) const CONFIGURED: [&str; 15] = [
     "increase_by",
     "alpha",
     "beta",
+    "threshold",
     "probe_multiplier",
     "jitter",
     "baseline",
