@@ -249,6 +249,10 @@ impl Instance {
             return None;
         }
         let controller = &mut *controller;
+        if now < controller.opened {
+            // This thread read the clock before another one closed the window.
+            return None;
+        }
         let reading = self
             .stripes
             .read(self.pace.window.load(Ordering::Relaxed))?;
@@ -273,19 +277,20 @@ impl Instance {
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
         let baseline = contained(|| controller.algorithm.baseline()).flatten();
-        self.pace
-            .fast_drop_below
-            .store(decision.fast_drop_below, Ordering::Relaxed);
+        let limit = controller.bounds.clamp(decision.limit) as u32;
+        let before = self.slots.set_limit(limit);
+        // After the limit: no call that was admitted against the one before counts as one of the new.
         if decision.fresh {
             self.count_afresh();
         }
+        self.pace
+            .fast_drop_below
+            .store(decision.fast_drop_below, Ordering::Relaxed);
         self.open_window(controller, &reading.sums, now);
         let wait = decision.next_window.unwrap_or(rule.duration);
         self.pace
             .next_close
             .store(now.saturating_add(wait), Ordering::Relaxed);
-        let limit = controller.bounds.clamp(decision.limit) as u32;
-        let before = self.slots.set_limit(limit);
         let decisions = self.publish(&window, baseline, &decision);
         (before != limit).then(|| Event::LimitChanged {
             id: self.id.clone(),
@@ -518,128 +523,5 @@ impl std::ops::Deref for InstanceRef<'_> {
             Self::Borrowed(instance) => instance,
             Self::Shared(instance) => instance,
         }
-    }
-}
-
-#[cfg(all(test, loom))]
-mod models {
-    use std::sync::Mutex as StdMutex;
-    use std::time::Duration;
-
-    use loom::thread;
-
-    use super::*;
-    use crate::limit::LimitConfig;
-    use crate::time::ManualClock;
-
-    /// Notes the windows it is asked about and moves the limit by one each time.
-    #[derive(Debug)]
-    struct Recorder {
-        windows: Arc<StdMutex<Vec<Window>>>,
-        limit: f64,
-    }
-
-    impl Algorithm for Recorder {
-        fn update(&mut self, window: &Window) -> Decision {
-            self.windows.lock().unwrap().push(window.clone());
-            self.limit += 1.0;
-            Decision::new(self.limit, Reason::custom("one more"))
-        }
-    }
-
-    fn instance(
-        clock: &ManualClock,
-        windows: &Arc<StdMutex<Vec<Window>>>,
-        min_samples: u32,
-    ) -> Instance {
-        let config = LimitConfig::new()
-            .initial_limit(2)
-            .min_window_samples(min_samples);
-        let windows = windows.clone();
-        let factory = Arc::new(move |bounds: Bounds| -> Box<dyn Algorithm> {
-            Box::new(Recorder {
-                windows: windows.clone(),
-                limit: f64::from(bounds.initial()),
-            })
-        });
-        let Ok(bounds) = config.bounds() else {
-            unreachable!("the bounds are in order")
-        };
-        let settings = config.settle(bounds, Some(("recorder".into(), factory)));
-        Instance::new(
-            "model".into(),
-            settings,
-            SharedClock::Other(Arc::new(clock.clone())),
-            Listeners::default(),
-        )
-    }
-
-    fn model(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
-        // More preemptions than this take hours and have found nothing that these did not.
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(preemptions);
-        builder.check(run);
-    }
-
-    #[test]
-    fn one_thread_closes_a_window_and_no_sample_is_lost_or_counted_twice() {
-        model(2, || {
-            let (clock, windows) = (ManualClock::new(), Arc::default());
-            let instance = loom::sync::Arc::new(instance(&clock, &windows, 1));
-            let calls: Vec<_> = (0..2).map(|_| instance.admit().unwrap()).collect();
-            clock.advance(Duration::from_secs(1));
-            let threads: Vec<_> = calls
-                .into_iter()
-                .map(|call| {
-                    let instance = instance.clone();
-                    thread::spawn(move || instance.end(call, Some(Outcome::Success)))
-                })
-                .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
-
-            // Both calls ended at the same instant, so one window closed: with one of them or both in it. Unless the one
-            // thread found the other in the middle of adding its call and gave up just as that one looked at the lock;
-            // the next call to end closes it then.
-            let closed = windows.lock().unwrap().len();
-            assert!(closed <= 1, "closed {closed} times");
-            assert_eq!(
-                (instance.in_flight(), instance.limit()),
-                (0, 2 + closed as u32)
-            );
-
-            clock.advance(Duration::from_secs(1));
-            let last = instance.admit().unwrap();
-            instance.end(last, Some(Outcome::Success));
-            let windows = windows.lock().unwrap();
-            assert_eq!(windows.len(), closed + 1);
-            assert_eq!(windows.iter().map(Window::samples).sum::<u64>(), 3);
-            assert_eq!(
-                windows.iter().map(|window| window.latency_sum).sum::<u64>(),
-                2_000_000_000
-            );
-            assert!(windows.iter().all(|window| window.max_in_flight >= 1));
-        });
-    }
-
-    #[test]
-    fn a_cancelled_call_races_a_completed_one_and_both_give_their_slots_back() {
-        model(2, || {
-            let (clock, windows) = (ManualClock::new(), Arc::default());
-            let instance = loom::sync::Arc::new(instance(&clock, &windows, 1));
-            let (kept, cancelled) = (instance.admit().unwrap(), instance.admit().unwrap());
-            clock.advance(Duration::from_secs(1));
-            let threads =
-                [(cancelled, None), (kept, Some(Outcome::Success))].map(|(call, outcome)| {
-                    let instance = instance.clone();
-                    thread::spawn(move || instance.end(call, outcome))
-                });
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
-            assert_eq!(instance.in_flight(), 0);
-            assert_eq!(instance.snapshot().counters.succeeded, 1);
-        });
     }
 }

@@ -6,6 +6,8 @@ mod handle;
 pub(crate) mod instance;
 pub(crate) mod listeners;
 mod log2;
+#[cfg(all(test, loom))]
+mod models;
 pub(crate) mod permit;
 pub(crate) mod settings;
 mod slots;
