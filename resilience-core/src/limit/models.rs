@@ -73,9 +73,9 @@ fn one_thread_closes_a_window_and_no_sample_is_lost_or_counted_twice() {
                 thread::spawn(move || instance.end(call, Some(Outcome::Success)))
             })
             .collect();
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
 
         // Both calls ended at the same instant, so one window closed: with one of them or both in it. Unless the one
         // thread found the other in the middle of adding its call and gave up just as that one looked at the lock;
@@ -112,9 +112,9 @@ fn a_cancelled_call_races_a_completed_one_and_both_give_their_slots_back() {
             let instance = instance.clone();
             thread::spawn(move || instance.end(call, outcome))
         });
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
         assert_eq!(instance.in_flight(), 0);
         assert_eq!(instance.snapshot().counters.succeeded, 1);
     });

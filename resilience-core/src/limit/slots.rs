@@ -195,9 +195,9 @@ mod models {
                     })
                 })
                 .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
             assert_eq!(slots.in_flight(), 0);
         });
     }
@@ -219,9 +219,9 @@ mod models {
                     })
                 })
                 .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
             assert_eq!(slots.in_flight(), 0);
         });
     }

@@ -326,9 +326,9 @@ impl Stripes {
         // Loom does not see that the standard library's `OnceLock` publishes what it holds, so a model's stripes, one for
         // each of its few threads, are made before its threads are.
         #[cfg(loom)]
-        stripes.near[..4].iter().for_each(|place| {
+        for place in &stripes.near[..4] {
             place.get_or_init(Box::default);
-        });
+        }
         stripes
     }
 
