@@ -1,5 +1,4 @@
 //! What the test and benchmark binaries beside it share.
 
 pub mod allocations;
-pub mod bench;
 pub mod calls;

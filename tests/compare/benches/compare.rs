@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use resilience_benches::Run;
 use resilience_tests::allocations::Counting;
-use resilience_tests::bench::Run;
 use resilience_tests::calls;
 use throttle_net::AdaptiveLimiter;
 use tokio::sync::Semaphore;
@@ -24,7 +24,7 @@ static ALLOCATOR: Counting = Counting;
 const LIMIT: u32 = 100;
 
 fn main() -> ExitCode {
-    let mut run = Run::from_args("Side by side");
+    let mut run = Run::from_args();
     for threads in [1, 2] {
         ours(&mut run, threads);
         tokio_semaphore(&mut run, threads);

@@ -10,15 +10,15 @@ use resilience::Outcome;
 use resilience::limit::{AdaptiveLimit, LimitConfig};
 use resilience::registry::Registry;
 use resilience::time::ManualClock;
+use resilience_benches::{Goal, Run};
 use resilience_tests::allocations::Counting;
-use resilience_tests::bench::{Goal, Run};
 use resilience_tests::calls;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
-    let mut run = Run::from_args("The adaptive limit");
+    let mut run = Run::from_args();
     admitted(&mut run);
     rejected(&mut run);
     look_up(&mut run);
