@@ -4,6 +4,7 @@ mod auto_traits;
 mod failures;
 mod reset;
 mod slots;
+mod storm;
 mod support;
 mod vectors;
 mod windows;
