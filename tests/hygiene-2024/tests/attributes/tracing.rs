@@ -1,0 +1,131 @@
+//! `#[tracing::instrument]`: above, a call that is rejected has no span, since the body is what makes it; below, it has one.
+
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ::tracing::field::{Field, Visit};
+use ::tracing::span::{Attributes, Id, Record};
+use ::tracing::{Event, Metadata, Subscriber, instrument, subscriber};
+use resilience::{Error, adaptive_limit};
+
+use crate::{fill, now, scoped};
+
+#[instrument(err)]
+#[adaptive_limit(name = "above")]
+fn above(output: u32) -> Result<u32, Error> {
+    Ok(output)
+}
+
+#[adaptive_limit(name = "below")]
+#[instrument(err)]
+fn below(output: u32) -> Result<u32, Error> {
+    Ok(output)
+}
+
+#[instrument(ret, skip_all, fields(length = text.len()))]
+#[adaptive_limit(name = "above_later")]
+async fn above_later(text: String, mut error: u32) -> Result<u32, Error> {
+    error += 1;
+    Ok(error + text.len() as u32)
+}
+
+#[adaptive_limit(name = "below_later")]
+#[instrument(ret, skip_all, fields(length = text.len()))]
+async fn below_later(text: String, mut error: u32) -> Result<u32, Error> {
+    error += 1;
+    Ok(error + text.len() as u32)
+}
+
+struct Client;
+
+impl Client {
+    #[instrument(skip(self))]
+    #[adaptive_limit(name = "above_of_self")]
+    async fn above(&self, id: u32) -> Result<u32, Error> {
+        Ok(id)
+    }
+
+    #[adaptive_limit(name = "below_of_self")]
+    #[instrument(skip(self))]
+    async fn below(self: Box<Self>, id: u32) -> Result<u32, Error> {
+        Ok(id)
+    }
+}
+
+/// Writes spans down as `name field=value ..`.
+#[derive(Clone, Default)]
+struct Spans(Arc<(Mutex<Vec<String>>, AtomicU64)>);
+
+impl Subscriber for Spans {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        struct Fields(String);
+        impl Visit for Fields {
+            fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+                write!(self.0, " {field}={value:?}").unwrap();
+            }
+        }
+        let mut fields = Fields(span.metadata().name().to_owned());
+        span.record(&mut fields);
+        self.0.0.lock().unwrap().push(fields.0);
+        Id::from_u64(self.0.1.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// The spans of a call, and those of a call that is rejected.
+fn spans(id: &str, call: impl Fn() -> Result<u32, Error>) -> [Vec<String>; 2] {
+    scoped(|registry| {
+        let spans = Spans::default();
+        subscriber::with_default(spans.clone(), || {
+            call().unwrap();
+            let admitted = std::mem::take(&mut *spans.0.0.lock().unwrap());
+            let permits = fill(registry, id);
+            assert!(call().unwrap_err().is_limit_exceeded());
+            drop(permits);
+            let rejected = std::mem::take(&mut *spans.0.0.lock().unwrap());
+            [admitted, rejected]
+        })
+    })
+}
+
+#[test]
+fn above_the_span_is_inside_of_the_limit() {
+    let [admitted, rejected] = spans("above", || above(1));
+    assert_eq!(
+        (admitted, rejected),
+        (vec!["above output=1".to_owned()], vec![])
+    );
+    let [admitted, rejected] = spans("above_later", || now(above_later("ab".to_owned(), 1)));
+    assert_eq!(
+        (admitted, rejected),
+        (vec!["above_later length=2".to_owned()], vec![])
+    );
+    let [admitted, rejected] = spans("above_of_self", || now(Client.above(1)));
+    assert_eq!(
+        (admitted, rejected),
+        (vec!["above id=1".to_owned()], vec![])
+    );
+}
+
+#[test]
+fn below_the_span_is_around_the_limit() {
+    let [admitted, rejected] = spans("below", || below(1));
+    assert_eq!(admitted, ["below output=1"]);
+    assert_eq!(admitted, rejected);
+    let [admitted, rejected] = spans("below_later", || now(below_later("ab".to_owned(), 1)));
+    assert_eq!(admitted, ["below_later length=2"]);
+    assert_eq!(admitted, rejected);
+    let [admitted, rejected] = spans("below_of_self", || now(Box::new(Client).below(1)));
+    assert_eq!(admitted, ["below id=1"]);
+    assert_eq!(admitted, rejected);
+}
