@@ -89,3 +89,64 @@ macro_rules! types {
 }
 
 types!(pub types<'a>, (first, second) => (first, second), (&'a str, u32), Result<(&'a str, u32), ::resilience::Error>, "types", 40 + 2);
+
+macro_rules! options {
+    ($name:ident, $id:expr, $algorithm:literal, $window:literal, $most:expr, $least:tt, $($dropped:pat),*) => {
+        #[adaptive_limit(
+            name = $id,
+            algorithm = $algorithm,
+            window = $window,
+            max_limit = $most,
+            min_limit = $least,
+            drop_on = [$($dropped),*]
+        )]
+        pub async fn $name() -> Result<u32, Error> {
+            Ok(1)
+        }
+    };
+}
+
+const NAME: &str = "options";
+const MOST: u32 = 40;
+
+options!(options, NAME, "aimd", "1.5s", MOST, 2, _, _);
+
+macro_rules! paths {
+    ($name:ident, $library:path, $rejected:path, $overload:path) => {
+        #[adaptive_limit(crate = $library, rejected = $rejected, drop_if = $overload)]
+        pub fn $name() -> Option<u32> {
+            Some(1)
+        }
+    };
+}
+
+paths!(paths, ::resilience, none, Option::is_none);
+
+fn none(_: Error) -> Option<u32> {
+    None
+}
+
+pub struct Client(pub u32);
+
+macro_rules! receiver {
+    ($self:ident, $more:ident: $type:ty, $body:block) => {
+        impl Client {
+            #[adaptive_limit]
+            pub fn sync(&$self, $more: $type) -> Result<u32, Error> $body
+
+            #[adaptive_limit]
+            pub async fn later(mut $self, mut $more: $type) -> Result<u32, Error> {
+                $self.0 += 1;
+                $more += 1;
+                $body
+            }
+
+            #[adaptive_limit]
+            pub fn future(&$self, $more: $type) -> impl Future<Output = Result<u32, Error>> {
+                async move $body
+            }
+        }
+    };
+}
+
+receiver!(self, more: u32, { Ok(self.0 + more) });

@@ -53,7 +53,7 @@ fn among_names_like_its_own() {
 
 #[test]
 fn made_of_fragments() {
-    scoped(9, || {
+    scoped(14, || {
         assert_eq!(fragments::block().unwrap(), 3);
         assert_eq!(now(fragments::block_later()).unwrap(), 3);
         assert_eq!(fragments::expression().unwrap(), 6);
@@ -63,5 +63,10 @@ fn made_of_fragments() {
         assert_eq!(fragments::whole(1).unwrap(), 1);
         assert_eq!(fragments::types(("a", 1)).unwrap(), ("a", 1));
         assert_eq!(now(fragments::later::types(("a", 1))).unwrap(), ("a", 1));
+        assert_eq!(now(fragments::options()).unwrap(), 1);
+        assert_eq!(fragments::paths(), Some(1));
+        assert_eq!(fragments::Client(1).sync(2).unwrap(), 3);
+        assert_eq!(now(fragments::Client(1).future(2)).unwrap(), 3);
+        assert_eq!(now(fragments::Client(1).later(2)).unwrap(), 5);
     });
 }
