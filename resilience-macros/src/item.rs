@@ -137,7 +137,6 @@ fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
         "struct" => "a struct",
         "enum" => "an enum",
         "union" => "a union",
-        "impl" => "an impl block",
         "trait" => "a trait",
         "mod" => "a module",
         "type" => "a type",
@@ -157,15 +156,12 @@ fn is_qualifier(input: ParseStream<'_>) -> bool {
 }
 
 fn refused(keyword: &TokenTree, what: &str) -> syn::Error {
-    let message = match what {
-        "an impl block" | "a trait" => {
-            format!(
-                "{what} as a whole cannot be limited; put `#[adaptive_limit]` on the methods that make calls"
-            )
-        }
-        _ => format!(
-            "{what} cannot be limited; `#[adaptive_limit]` goes on a fn or method with a body"
-        ),
+    let message = if what == "a trait" {
+        "a trait as a whole cannot be limited; put `#[adaptive_limit]` on its methods with a body, or on `impl` blocks".to_owned()
+    } else {
+        format!(
+            "{what} cannot be limited; `#[adaptive_limit]` goes on a fn or method with a body, or on an `impl` block"
+        )
     };
     error(Code::NotLimitable, keyword, message)
 }

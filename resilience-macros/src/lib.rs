@@ -2,6 +2,7 @@
 
 mod args;
 mod arguments;
+mod block;
 mod diagnostic;
 mod expand;
 mod item;
@@ -17,10 +18,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::args::Args;
+use crate::block::Block;
 use crate::diagnostic::Diagnostics;
 use crate::plan::Plan;
 
-/// Limits the calls in flight of a fn, at a limit that it finds by itself.
+/// Limits the calls in flight of a fn, or of each method of an `impl` block, at a limit that it finds by itself.
 ///
 /// A call takes a slot before the body runs and gives it back when the body ends, by whatever way: return, `?`, panic or a
 /// dropped future. A call that finds no slot is rejected at once and its body does not run. How many slots there are follows
@@ -216,11 +219,50 @@ use crate::plan::Plan;
 /// the future is limited; what the fn does to make it is not. Under another name a boxed future is an output like any
 /// other, which needs `rejected`, and only its making is limited.
 ///
-/// With `#[async_trait]` on the `impl` or `trait`, put this attribute on the method.
+/// # On an `impl` block
+///
+/// On an `impl` block, of a trait or not, the attribute holds for every method with a body, with all its options: by `name`
+/// they share one limit, without it each has its own. A method's own attribute takes the place of the block's and adds
+/// nothing to it. `#[adaptive_limit(skip)]` leaves a method out, such as one that makes no call:
+///
+/// ```
+/// # use resilience::adaptive_limit;
+/// struct Orders;
+///
+/// #[adaptive_limit(max_limit = 100)]
+/// impl Orders {
+///     #[adaptive_limit(skip)]
+///     const fn new() -> Self {
+///         Self
+///     }
+///
+///     fn find(&self, id: u64) -> Result<String, resilience::Error> {
+///         Ok(format!("order {id}"))
+///     }
+///
+///     #[adaptive_limit(max_limit = 5)]
+///     fn report(&self) -> Result<String, resilience::Error> {
+///         Ok("all orders".to_owned())
+///     }
+/// }
+/// # let orders = Orders::new();
+/// # orders.find(1).and_then(|_| orders.report()).unwrap();
+/// # let limits = resilience::registry::Registry::global().snapshot().limits;
+/// # let mut most: Vec<u32> = limits.iter().map(|limit| limit.max_limit).collect();
+/// # most.sort();
+/// # assert_eq!(most, [5, 100]);
+/// ```
+///
+/// A method's own attribute is known by its name, bare or through `resilience` or the path that `crate` gives. Imported
+/// under another name it is not, and the method takes a slot of both limits. Methods that a macro in the block makes are
+/// not limited.
+///
+/// With `#[async_trait]`, the attribute goes on the methods, or on the `impl` block, above or below `#[async_trait]`.
 ///
 /// # What it cannot do
 ///
-/// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole `impl` blocks and traits.
+/// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole traits: put it on their methods with a body,
+///   or on the `impl` blocks.
 /// - The constants of `name`, `config` and the bounds cannot be named by `Self` or a type parameter, and not be the fn's own.
 /// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
 /// - An argument of a sync fn that the body consumes on some paths only is dropped as soon as the body ends on the others, and
@@ -237,21 +279,35 @@ pub fn adaptive_limit(
 
 /// The limited item, or the item as it came and what is wrong.
 fn expansion(args: TokenStream, item: &TokenStream) -> TokenStream {
-    // A panic here is a bug, but one that need not take the user's fn away.
-    let expanded = catch_unwind(AssertUnwindSafe(|| {
-        let mut diagnostics = Diagnostics::default();
-        let plan = Plan::new(args, item.clone(), &mut diagnostics);
-        match (plan, diagnostics.into_compile_errors()) {
-            (Some(plan), None) => Ok(plan.expand()),
-            (_, errors) => Err(errors),
-        }
+    // A panic here is a bug, but one that need not take the user's item away.
+    let expanded = catch_unwind(AssertUnwindSafe(|| match Block::read(item) {
+        Some(block) => limited_block(&args, block),
+        None => limited_fn(args, item),
     }));
-    match expanded {
-        Ok(Ok(limited)) => limited,
-        Ok(Err(errors)) => quote!(#item #errors),
-        Err(_) => quote! {
-            #item
-            ::core::compile_error! { "`#[adaptive_limit]` failed on this fn; please report it as a bug of `resilience`" }
-        },
+    expanded.unwrap_or_else(|_| quote! {
+        #item
+        ::core::compile_error! { "`#[adaptive_limit]` failed on this item; please report it as a bug of `resilience`" }
+    })
+}
+
+fn limited_fn(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut diagnostics = Diagnostics::default();
+    let plan = Plan::new(args, item.clone(), &mut diagnostics);
+    match (plan, diagnostics.into_compile_errors()) {
+        (Some(plan), None) => plan.expand(),
+        (_, errors) => quote!(#item #errors),
+    }
+}
+
+fn limited_block(args: &TokenStream, mut block: Block) -> TokenStream {
+    let mut diagnostics = Diagnostics::default();
+    let krate = Args::parse(args.clone(), &mut diagnostics).krate;
+    block.check(krate.as_ref(), &mut diagnostics);
+    match diagnostics.into_compile_errors() {
+        None => block.expand(args, krate.as_ref()),
+        Some(errors) => {
+            let block = block.unlimited();
+            quote!(#block #errors)
+        }
     }
 }

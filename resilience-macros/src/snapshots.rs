@@ -106,6 +106,46 @@ fn boxed_block() {
 }
 
 #[test]
+fn block() {
+    check(
+        &expect_file!["../snapshots/block.rs"],
+        quote!(
+            max_limit = 100,
+            drop_on = [Lost::Busy],
+            crate = crate::limits
+        ),
+        &quote! {
+            impl<T> Table for Store<T> where T: Row {
+                const NAME: &'static str = "store";
+
+                /// Finds a row.
+                fn find(&self, id: u32) -> Result<T, Lost> {
+                    self.row(id)
+                }
+
+                #[adaptive_limit(name = "orders")]
+                async fn order(&self, id: u32) -> Result<T, Lost> {
+                    self.fetch(id).await
+                }
+
+                #[inline]
+                #[adaptive_limit(skip)]
+                fn len(&self) -> usize {
+                    self.rows.len()
+                }
+
+                #[cfg_attr(test, adaptive_limit(skip))]
+                fn reload(&self) -> Result<(), Lost> {
+                    self.source.load()
+                }
+
+                rows! { T }
+            }
+        },
+    );
+}
+
+#[test]
 fn attributes_of_arguments_that_another_macro_reads_stay_where_they_are() {
     let expanded = expansion(
         quote!(),

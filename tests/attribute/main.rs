@@ -5,6 +5,7 @@
     reason = "fns here own their arguments to see what becomes of them"
 )]
 
+mod blocks;
 mod bodies;
 mod classify;
 mod drop_order;

@@ -73,7 +73,8 @@ impl<T, E> ResultLike for Result<T, E> {
     message = "a rejected call has nothing to return as `{Self}` [R4C-ATR-010]",
     label = "cannot be made from a `resilience::Error`",
     note = "return a `Result` whose error type implements `From<resilience::Error>`",
-    note = "or add `rejected = path` with a `fn(resilience::Error) -> {Self}` to the attribute"
+    note = "or add `rejected = path` with a `fn(resilience::Error) -> {Self}` to the attribute",
+    note = "or leave the method out, with `#[adaptive_limit(skip)]` on it, if it makes no call and the attribute is the `impl` block's"
 )]
 pub trait Rejection {
     /// Makes the output.

@@ -19,7 +19,6 @@ mod module {}
 #[adaptive_limit]
 const CONST: u32 = 1;
 
-#[adaptive_limit]
 impl Struct {
     #[adaptive_limit(skip)]
     fn method(&self) -> Result<(), Error> {
