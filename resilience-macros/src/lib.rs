@@ -248,9 +248,9 @@ use crate::plan::Plan;
 /// # let orders = Orders::new();
 /// # orders.find(1).and_then(|_| orders.report()).unwrap();
 /// # let limits = resilience::registry::Registry::global().snapshot().limits;
-/// # let mut most: Vec<u32> = limits.iter().map(|limit| limit.max_limit).collect();
-/// # most.sort();
-/// # assert_eq!(most, [5, 100]);
+/// # let of = |method| limits.iter().find(|limit| limit.id.to_string().ends_with(method)).unwrap();
+/// # assert_eq!(of("Orders::find").max_limit, 100);
+/// # assert_eq!(of("Orders::report").max_limit, 5);
 /// ```
 ///
 /// A method's own attribute is known by its name, bare or through `resilience` or the path that `crate` gives. Imported

@@ -1,7 +1,9 @@
 //! A call under a limit allocates nothing.
 
 use std::hint::black_box;
+use std::task::{Context, Poll, Waker};
 
+use resilience::adaptive_limit;
 use resilience_tests::allocations::{Counting, count};
 use resilience_tests::calls;
 
@@ -41,4 +43,43 @@ fn a_rejection_allocates_nothing() {
         ));
     });
     assert_eq!(allocations, 0);
+}
+
+#[async_trait::async_trait]
+trait Find {
+    async fn find(&self, key: u64) -> Result<u64, calls::CallError>;
+}
+
+struct Above;
+
+#[adaptive_limit]
+#[async_trait::async_trait]
+impl Find for Above {
+    async fn find(&self, key: u64) -> Result<u64, calls::CallError> {
+        Ok(black_box(key))
+    }
+}
+
+struct Below;
+
+#[async_trait::async_trait]
+#[adaptive_limit]
+impl Find for Below {
+    async fn find(&self, key: u64) -> Result<u64, calls::CallError> {
+        Ok(black_box(key))
+    }
+}
+
+#[test]
+fn a_limited_block_under_async_trait_allocates_the_futures_box_alone() {
+    for find in [&Above as &dyn Find, &Below] {
+        let allocations = of_1000_calls(|| {
+            let polled = find
+                .find(7)
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+            assert!(matches!(polled, Poll::Ready(Ok(7))));
+        });
+        assert_eq!(allocations, 1000);
+    }
 }
