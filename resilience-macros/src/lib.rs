@@ -253,9 +253,9 @@ use crate::plan::Plan;
 /// # assert_eq!(of("Orders::report").max_limit, 5);
 /// ```
 ///
-/// A method's own attribute is known by its name, bare or through `resilience` or the path that `crate` gives. Imported
-/// under another name it is not, and the method takes a slot of both limits. Methods that a macro in the block makes are
-/// not limited.
+/// A method's own attribute is known by its name, bare or behind `resilience` or the path that `crate` gives. Under another
+/// name or path it is not, and the method takes a slot of both limits. Methods that a macro in the block makes are not
+/// limited.
 ///
 /// With `#[async_trait]`, the attribute goes on the methods, or on the `impl` block, above or below `#[async_trait]`.
 ///
