@@ -35,13 +35,16 @@ pub async fn find(
                     }
                 }
             },
-            |output| {
+            |adaptive_limit_output| {
                 use ::resilience::__private::probe::{
                     ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
                 };
-                (&&&&::resilience::__private::probe::Probe(output)).classify()
+                (&&&&::resilience::__private::probe::Probe(adaptive_limit_output))
+                    .__adaptive_limit_classify()
             },
-            |error| ::resilience::__private::reject::<Result<Row, Lost>>(error),
+            |adaptive_limit_error| ::resilience::__private::reject::<
+                Result<Row, Lost>,
+            >(adaptive_limit_error),
         )
         .await
 }

@@ -2,7 +2,7 @@ fn find<'a>(
     &'a self,
     id: u32,
 ) -> Pin<Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>> {
-    let resolved = ::resilience::__private::CallSite::resolve({
+    let adaptive_limit_resolved = ::resilience::__private::CallSite::resolve({
         static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
             {
                 fn here() {}
@@ -23,19 +23,20 @@ fn find<'a>(
                         Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>,
                     > as ::core::future::Future>::Output,
                 >(),
-                resolved,
+                adaptive_limit_resolved,
                 async move { table.row(id).await },
-                |output| {
+                |adaptive_limit_output| {
                     use ::resilience::__private::probe::{
                         ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
                     };
-                    (&&&&::resilience::__private::probe::Probe(output)).classify()
+                    (&&&&::resilience::__private::probe::Probe(adaptive_limit_output))
+                        .__adaptive_limit_classify()
                 },
-                |error| ::resilience::__private::reject::<
+                |adaptive_limit_error| ::resilience::__private::reject::<
                     <Pin<
                         Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>,
                     > as ::core::future::Future>::Output,
-                >(error),
+                >(adaptive_limit_error),
             ),
         )
     }

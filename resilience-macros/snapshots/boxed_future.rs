@@ -22,15 +22,16 @@ fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
                 &__ADAPTIVE_LIMIT_SITE
             }),
             || { self.table.row(id).boxed() },
-            |output| {
+            |adaptive_limit_output| {
                 use ::resilience::__private::probe::{
                     ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
                 };
-                (&&&&::resilience::__private::probe::Probe(output)).classify()
+                (&&&&::resilience::__private::probe::Probe(adaptive_limit_output))
+                    .__adaptive_limit_classify()
             },
-            |error| ::resilience::__private::reject::<
+            |adaptive_limit_error| ::resilience::__private::reject::<
                 <BoxFuture<'_, Result<Row, Lost>> as ::core::future::Future>::Output,
-            >(error),
+            >(adaptive_limit_error),
         ),
     )
 }

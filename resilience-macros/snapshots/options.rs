@@ -4,7 +4,7 @@ fn rows(&self) -> impl Iterator<Item = Row> {
         _,
     >(
         {
-            let resolved = crate::limits::__private::CallSite::resolve_in(
+            let adaptive_limit_resolved = crate::limits::__private::CallSite::resolve_in(
                 {
                     static __ADAPTIVE_LIMIT_SITE: crate::limits::__private::CallSite = crate::limits::__private::CallSite::unnamed(
                             {
@@ -22,17 +22,18 @@ fn rows(&self) -> impl Iterator<Item = Row> {
                 },
                 &(self.registry),
             );
-            resolved
+            adaptive_limit_resolved
         },
         || -> _ { self.rows.iter().cloned() },
-        |output| crate::limits::__private::drop_if(
-            output,
+        |adaptive_limit_output| crate::limits::__private::drop_if(
+            adaptive_limit_output,
             is_overload,
-            |output| {
+            |adaptive_limit_output| {
                 use crate::limits::__private::probe::{
                     ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
                 };
-                (&&&&crate::limits::__private::probe::Probe(output)).classify_rest()
+                (&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
+                    .__adaptive_limit_classify_rest()
             },
         ),
         rejected,

@@ -14,12 +14,15 @@ fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send 
             &__ADAPTIVE_LIMIT_SITE
         }),
         || { async move { self.table.row(id).await } },
-        |output| {
+        |adaptive_limit_output| {
             use ::resilience::__private::probe::{
                 ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
             };
-            (&&&&::resilience::__private::probe::Probe(output)).classify()
+            (&&&&::resilience::__private::probe::Probe(adaptive_limit_output))
+                .__adaptive_limit_classify()
         },
-        |error| ::resilience::__private::reject::<Result<_, Lost>>(error),
+        |adaptive_limit_error| ::resilience::__private::reject::<
+            Result<_, Lost>,
+        >(adaptive_limit_error),
     )
 }

@@ -16,13 +16,15 @@ pub fn find(id: u32) -> Result<Row, Lost> {
             let row = table()?.row(id)?;
             Ok(row)
         },
-        |output| ::resilience::__private::drop_on(
-            output,
-            |error| {
-                ::core::matches!(error, Lost::Busy)
-                    || ::core::matches!(error, Lost::Status(429 | 503))
+        |adaptive_limit_output| ::resilience::__private::drop_on(
+            adaptive_limit_output,
+            |adaptive_limit_error| {
+                ::core::matches!(adaptive_limit_error, Lost::Busy)
+                    || ::core::matches!(adaptive_limit_error, Lost::Status(429 | 503))
             },
         ),
-        |error| ::resilience::__private::reject::<Result<Row, Lost>>(error),
+        |adaptive_limit_error| ::resilience::__private::reject::<
+            Result<Row, Lost>,
+        >(adaptive_limit_error),
     )
 }

@@ -162,12 +162,12 @@ impl Plan {
         let (classify, reject) = (self.classify(), self.reject());
         let future = block.stream();
         let limited = quote_spanned! {Span::mixed_site()=>
-            #private::limit_async(#private::output::<#output>(), resolved, #future, #classify, #reject)
+            #private::limit_async(#private::output::<#output>(), adaptive_limit_resolved, #future, #classify, #reject)
         };
         let mut parentheses = Group::new(block.delimiter(), limited);
         parentheses.set_span(block.span());
         quote_spanned! {Span::mixed_site()=>
-            let resolved = #resolved;
+            let adaptive_limit_resolved = #resolved;
             { #before #parentheses }
         }
     }
@@ -222,7 +222,10 @@ impl Plan {
             None => quote_spanned!(Span::mixed_site()=> #private::CallSite::resolve(#site)),
             // In a statement, so that what the expression makes on the way does not live until the call is over.
             Some(registry) => quote_spanned! {Span::mixed_site()=>
-                { let resolved = #private::CallSite::resolve_in(#site, &(#registry)); resolved }
+                {
+                    let adaptive_limit_resolved = #private::CallSite::resolve_in(#site, &(#registry));
+                    adaptive_limit_resolved
+                }
             },
         }
     }
@@ -275,43 +278,45 @@ impl Plan {
         let span = self.output_span();
         let rest = match &args.drop_on {
             Some(patterns) if patterns.is_empty() => {
-                quote_spanned!(span=> #private::drop_on(output, |_| false))
+                quote_spanned!(span=> #private::drop_on(adaptive_limit_output, |_| false))
             }
             Some(patterns) => {
                 let any = any(patterns, span);
-                quote_spanned!(span=> #private::drop_on(output, |error| #any))
+                quote_spanned!(span=> #private::drop_on(adaptive_limit_output, |adaptive_limit_error| #any))
             }
             None => {
                 let method = Ident::new(
                     if args.drop_if.is_some() {
-                        "classify_rest"
+                        "__adaptive_limit_classify_rest"
                     } else {
-                        "classify"
+                        "__adaptive_limit_classify"
                     },
                     span,
                 );
                 quote_spanned! {span=>
                     {
                         use #private::probe::{ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _};
-                        (&&&&#private::probe::Probe(output)).#method()
+                        (&&&&#private::probe::Probe(adaptive_limit_output)).#method()
                     }
                 }
             }
         };
         let judged = match &args.drop_if {
-            Some(path) => quote_spanned!(span=> #private::drop_if(output, #path, |output| #rest)),
+            Some(path) => {
+                quote_spanned!(span=> #private::drop_if(adaptive_limit_output, #path, |adaptive_limit_output| #rest))
+            }
             None => rest,
         };
-        quote_spanned!(span=> |output| #judged)
+        quote_spanned!(span=> |adaptive_limit_output| #judged)
     }
 
-    /// What a rejected call returns.
+    /// What a rejected call returns. Its variables have names that no constant or method of the user's has, here and above: a
+    /// lower-case constant in scope would turn them into patterns.
     fn reject(&self) -> TokenStream {
         let (private, output) = (self.private(), &self.output);
         // Bare, so that the compiler points at a path of the wrong type.
         let given = self.args.rejected.as_ref().map(ToTokens::to_token_stream);
-        let default =
-            || quote_spanned!(self.output_span()=> |error| #private::reject::<#output>(error));
+        let default = || quote_spanned!(self.output_span()=> |adaptive_limit_error| #private::reject::<#output>(adaptive_limit_error));
         given.unwrap_or_else(default)
     }
 
@@ -329,7 +334,7 @@ impl Plan {
 fn any(patterns: &[Pat], span: Span) -> TokenStream {
     match patterns {
         [] => quote_spanned!(span=> false),
-        [pattern] => quote_spanned!(span=> ::core::matches!(error, #pattern)),
+        [pattern] => quote_spanned!(span=> ::core::matches!(adaptive_limit_error, #pattern)),
         _ => {
             let (left, right) = patterns.split_at(patterns.len() / 2);
             let [left, right] = [left, right].map(|half| {

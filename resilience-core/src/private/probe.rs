@@ -29,21 +29,21 @@ fn judge<T, E>(output: &Result<T, E>, is_overload: impl FnOnce(&E) -> bool) -> O
 /// the error inside.
 pub trait ViaDynError {
     /// Judges the output as the library does by default.
-    fn classify(&self) -> Outcome;
-    /// As `classify`, where `drop_if` was asked before.
-    fn classify_rest(&self) -> Outcome;
+    fn __adaptive_limit_classify(&self) -> Outcome;
+    /// As `__adaptive_limit_classify`, where `drop_if` was asked before.
+    fn __adaptive_limit_classify_rest(&self) -> Outcome;
 }
 
 // Not recommended, so that of an output with a type that does not exist the compiler says that alone, and not also that
 // its error does not dereference.
 #[diagnostic::do_not_recommend]
 impl<T, E: Deref<Target: DynError>> ViaDynError for &&&Probe<'_, Result<T, E>> {
-    fn classify(&self) -> Outcome {
+    fn __adaptive_limit_classify(&self) -> Outcome {
         judge(self.0, |error| is_overload(error.deref().as_dyn()))
     }
 
-    fn classify_rest(&self) -> Outcome {
-        self.classify()
+    fn __adaptive_limit_classify_rest(&self) -> Outcome {
+        self.__adaptive_limit_classify()
     }
 }
 
@@ -74,41 +74,41 @@ impl DynError for dyn StdError + Send + Sync {
 /// Any other error that implements `std::error::Error`.
 pub trait ViaError {
     /// Judges the output as the library does by default.
-    fn classify(&self) -> Outcome;
-    /// As `classify`, where `drop_if` was asked before.
-    fn classify_rest(&self) -> Outcome;
+    fn __adaptive_limit_classify(&self) -> Outcome;
+    /// As `__adaptive_limit_classify`, where `drop_if` was asked before.
+    fn __adaptive_limit_classify_rest(&self) -> Outcome;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, E: StdError> ViaError for &&Probe<'_, Result<T, E>> {
-    fn classify(&self) -> Outcome {
+    fn __adaptive_limit_classify(&self) -> Outcome {
         judge(self.0, overload_in)
     }
 
-    fn classify_rest(&self) -> Outcome {
-        self.classify()
+    fn __adaptive_limit_classify_rest(&self) -> Outcome {
+        self.__adaptive_limit_classify()
     }
 }
 
 /// An error that says nothing of itself.
 pub trait ViaNothing<E> {
     /// Does not compile: the error has to be told apart by the attribute.
-    fn classify(&self) -> Outcome
+    fn __adaptive_limit_classify(&self) -> Outcome
     where
         Unjudged: Judge<E>;
-    /// As `classify`, where `drop_if` was asked before and has said all there is to say.
-    fn classify_rest(&self) -> Outcome;
+    /// As `__adaptive_limit_classify`, where `drop_if` was asked before and has said all there is to say.
+    fn __adaptive_limit_classify_rest(&self) -> Outcome;
 }
 
 impl<T, E> ViaNothing<E> for &Probe<'_, Result<T, E>> {
-    fn classify(&self) -> Outcome
+    fn __adaptive_limit_classify(&self) -> Outcome
     where
         Unjudged: Judge<E>,
     {
-        self.classify_rest()
+        self.__adaptive_limit_classify_rest()
     }
 
-    fn classify_rest(&self) -> Outcome {
+    fn __adaptive_limit_classify_rest(&self) -> Outcome {
         judge(self.0, |_| false)
     }
 }
@@ -130,17 +130,17 @@ pub trait Judge<E> {}
 /// An output that is no `Result`: whatever it is, the call worked.
 pub trait ViaOutput {
     /// Judges the output as the library does by default.
-    fn classify(&self) -> Outcome;
-    /// As `classify`, where `drop_if` was asked before.
-    fn classify_rest(&self) -> Outcome;
+    fn __adaptive_limit_classify(&self) -> Outcome;
+    /// As `__adaptive_limit_classify`, where `drop_if` was asked before.
+    fn __adaptive_limit_classify_rest(&self) -> Outcome;
 }
 
 impl<R> ViaOutput for Probe<'_, R> {
-    fn classify(&self) -> Outcome {
+    fn __adaptive_limit_classify(&self) -> Outcome {
         Outcome::Success
     }
 
-    fn classify_rest(&self) -> Outcome {
+    fn __adaptive_limit_classify_rest(&self) -> Outcome {
         Outcome::Success
     }
 }

@@ -10,6 +10,7 @@
 )]
 
 pub mod fragments;
+pub mod lowercase;
 pub mod names;
 
 // Also at the root, which a path could be taken to start from.

@@ -70,3 +70,10 @@ fn made_of_fragments() {
         assert_eq!(now(fragments::Client(1).later(2)).unwrap(), 5);
     });
 }
+
+#[test]
+fn constants_in_lower_case_and_methods_of_everything() {
+    use hygiene_2024::lowercase::{by_a_fn, plain};
+    assert_eq!(plain().unwrap(), 6);
+    assert_eq!(by_a_fn().unwrap(), 1);
+}
