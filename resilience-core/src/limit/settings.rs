@@ -56,37 +56,37 @@ pub(crate) struct OutOfOrder {
 
 impl LimitConfig {
     /// Decides the bounds. A limit that was not asked to start anywhere starts at 20, or at the bound nearest to it.
-    pub(crate) fn bounds(&self) -> Result<Bounds, Vec<OutOfOrder>> {
+    pub(crate) fn bounds(&self) -> Result<Bounds, OutOfOrder> {
         let (min, max) = (self.min_limit.unwrap_or(1), self.max_limit.unwrap_or(200));
-        let mut problems = Vec::new();
+        let out_of_order = |property, value, relation, other, other_value| OutOfOrder {
+            property,
+            value,
+            relation,
+            other,
+            other_value,
+        };
         if min > max {
-            problems.push(OutOfOrder {
-                property: "max_limit",
-                value: max,
-                relation: "below",
-                other: "min_limit",
-                other_value: min,
-            });
-        } else if let Some(initial) = self.initial_limit {
-            let (relation, other, other_value) = if initial < min {
-                ("below", "min_limit", min)
-            } else {
-                ("above", "max_limit", max)
-            };
-            if !(min..=max).contains(&initial) {
-                problems.push(OutOfOrder {
-                    property: "initial_limit",
-                    value: initial,
-                    relation,
-                    other,
-                    other_value,
-                });
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems);
+            return Err(out_of_order("max_limit", max, "below", "min_limit", min));
         }
         let initial = self.initial_limit.unwrap_or(20.clamp(min, max));
+        if initial < min {
+            return Err(out_of_order(
+                "initial_limit",
+                initial,
+                "below",
+                "min_limit",
+                min,
+            ));
+        }
+        if initial > max {
+            return Err(out_of_order(
+                "initial_limit",
+                initial,
+                "above",
+                "max_limit",
+                max,
+            ));
+        }
         Ok(Bounds::new(initial, min, max).expect("each bound was found in range and in order"))
     }
 

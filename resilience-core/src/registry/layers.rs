@@ -133,7 +133,7 @@ pub(crate) fn resolve(
     layers: &[&Layer],
     algorithms: &Algorithms<'_>,
 ) -> Result<LimitSettings, Vec<Problem>> {
-    let mut problems: Vec<Problem> = layers
+    let problems: Vec<Problem> = layers
         .iter()
         .flat_map(|layer| layer.problems(algorithms))
         .collect();
@@ -164,20 +164,17 @@ pub(crate) fn resolve(
             Ok(merged.settle(bounds, custom))
         }
         Err(found) => {
-            problems.extend(found.into_iter().map(|found| {
-                let text = format!(
-                    "`{}` ({}, from {}) is {} `{}` ({}, from {})",
-                    found.property,
-                    found.value,
-                    from(found.property),
-                    found.relation,
-                    found.other,
-                    found.other_value,
-                    from(found.other),
-                );
-                Problem::new(Code::INVALID_SETTING, text)
-            }));
-            Err(problems)
+            let text = format!(
+                "`{}` ({}, from {}) is {} `{}` ({}, from {})",
+                found.property,
+                found.value,
+                from(found.property),
+                found.relation,
+                found.other,
+                found.other_value,
+                from(found.other),
+            );
+            Err(vec![Problem::new(Code::INVALID_SETTING, text)])
         }
     }
 }
