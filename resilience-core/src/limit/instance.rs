@@ -277,8 +277,28 @@ impl Instance {
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
         let baseline = contained(|| controller.algorithm.baseline()).flatten();
-        let limit = controller.bounds.clamp(decision.limit) as u32;
-        let before = self.slots.set_limit(limit);
+        self.apply(
+            controller,
+            &reading.sums,
+            now,
+            decision,
+            Some((&window, baseline)),
+        )
+    }
+
+    /// Puts a decision in force, opens the next window and publishes what was decided.
+    ///
+    /// `closed` is the window that it was made from and the baseline after it; there is none if everything begins anew.
+    fn apply(
+        &self,
+        controller: &mut Controller,
+        sums: &Sums,
+        now: u64,
+        decision: Decision,
+        closed: Option<(&Window, Option<f64>)>,
+    ) -> Option<Event> {
+        let to = controller.bounds.clamp(decision.limit) as u32;
+        let from = self.slots.set_limit(to);
         // After the limit: no call that was admitted against the one before counts as one of the new.
         if decision.fresh {
             self.count_afresh();
@@ -286,16 +306,27 @@ impl Instance {
         self.pace
             .fast_drop_below
             .store(decision.fast_drop_below, Ordering::Relaxed);
-        self.open_window(controller, &reading.sums, now);
-        let wait = decision.next_window.unwrap_or(rule.duration);
+        self.open_window(controller, sums, now);
+        let wait = decision.next_window.unwrap_or(controller.rule.duration);
         self.pace
             .next_close
             .store(now.saturating_add(wait), Ordering::Relaxed);
-        let decisions = self.publish(&window, baseline, &decision);
-        (before != limit).then(|| Event::LimitChanged {
+        let decisions = {
+            let mut published = lock(&self.published);
+            *published = Published {
+                windows: closed.map_or(0, |_| published.windows + 1),
+                decisions: published.decisions + 1,
+                limit: decision.limit,
+                last_window: closed.map(|(window, _)| LastWindow::of(window)),
+                baseline: closed.and_then(|(_, baseline)| baseline),
+                reason: decision.reason.clone(),
+            };
+            published.decisions
+        };
+        (from != to).then(|| Event::LimitChanged {
             id: self.id.clone(),
-            from: before,
-            to: limit,
+            from,
+            to,
             reason: decision.reason,
             decision: decisions,
         })
@@ -361,20 +392,6 @@ impl Instance {
         );
     }
 
-    fn publish(&self, window: &Window, baseline: Option<f64>, decision: &Decision) -> u64 {
-        let mut published = lock(&self.published);
-        let decisions = published.decisions + 1;
-        *published = Published {
-            windows: published.windows + 1,
-            decisions,
-            limit: decision.limit,
-            last_window: Some(LastWindow::of(window)),
-            baseline,
-            reason: decision.reason.clone(),
-        };
-        decisions
-    }
-
     fn tell(&self, event: &Event) {
         self.listeners.tell(event);
         self.registry.tell(event);
@@ -398,28 +415,9 @@ impl Instance {
                     None => std::thread::yield_now(),
                 }
             };
-            self.open_window(controller, &sums, now);
-            self.count_afresh();
-            self.pace.fast_drop_below.store(0, Ordering::Relaxed);
-            self.pace.next_close.store(
-                now.saturating_add(controller.rule.duration),
-                Ordering::Relaxed,
-            );
-            let to = controller.bounds.initial();
-            let from = self.slots.set_limit(to);
-            let mut published = lock(&self.published);
-            let decision = published.decisions + 1;
-            *published = Published {
-                decisions: decision,
-                ..Published::initial(controller.bounds)
-            };
-            (from != to).then(|| Event::LimitChanged {
-                id: self.id.clone(),
-                from,
-                to,
-                reason: Reason::Initial,
-                decision,
-            })
+            let initial = f64::from(controller.bounds.initial());
+            let anew = Decision::new(initial, Reason::Initial).fresh(true);
+            self.apply(controller, &sums, now, anew, None)
         };
         if let Some(event) = event {
             self.tell(&event);
@@ -441,9 +439,9 @@ impl Instance {
             min_limit: bounds.min(),
             max_limit: bounds.max(),
             windows: published.windows,
-            last_window: published.last_window.clone(),
+            last_window: published.last_window,
             baseline: published.baseline,
-            reason: published.reason.clone(),
+            reason: published.reason,
             counters: Counters {
                 admitted: sums.admitted,
                 rejected: sums.rejected,
