@@ -9,7 +9,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Pat, Type};
 
 use crate::arguments;
-use crate::plan::{BoxedBlock, Plan, Shape};
+use crate::plan::{BoxedBlock, Home, Plan, Shape};
 use crate::signature;
 
 impl Plan {
@@ -174,8 +174,7 @@ impl Plan {
 
     /// `::resilience::__private`.
     fn private(&self) -> TokenStream {
-        let given = self.args.krate.as_ref().map(ToTokens::to_token_stream);
-        let krate = given.unwrap_or_else(|| quote_spanned!(Span::mixed_site()=> ::resilience));
+        let krate = signature::krate(self.args.krate.as_ref());
         quote_spanned!(Span::mixed_site()=> #krate::__private)
     }
 
@@ -206,18 +205,23 @@ impl Plan {
             ),
         };
         let settings = self.settings();
+        let place =
+            quote_spanned!(self.place=> ::core::file!(), ::core::line!(), ::core::column!());
         let site = quote_spanned! {Span::mixed_site()=>
             {
                 static __ADAPTIVE_LIMIT_SITE: #private::CallSite = #private::CallSite::#constructor(
                     #name,
-                    ::core::file!(),
-                    ::core::line!(),
-                    ::core::column!(),
+                    #place,
                 )
                 #settings;
                 &__ADAPTIVE_LIMIT_SITE
             }
         };
+        if let Home::Delegate(registry) = &self.home {
+            return quote_spanned! {Span::mixed_site()=>
+                #private::CallSite::resolve_for(#site, ::core::option::Option::as_ref(&#registry))
+            };
+        }
         match &args.registry {
             None => quote_spanned!(Span::mixed_site()=> #private::CallSite::resolve(#site)),
             // In a statement, so that what the expression makes on the way does not live until the call is over.

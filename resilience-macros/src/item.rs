@@ -9,6 +9,7 @@ use syn::{Attribute, Ident, ReturnType, Signature, Token, Type, Visibility, toke
 use crate::diagnostic::{Code, error};
 
 /// A fn with a body.
+#[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -21,6 +22,7 @@ pub(crate) struct Function {
 /// The braces' content is never parsed and put together again, since that loses the invisible groups around
 /// `macro_rules` metavariables: `$e * 2` with `1 + 1` for `$e` would become 3
 /// (<https://github.com/rust-lang/rust/issues/67062>). So half-typed bodies expand too.
+#[derive(Clone)]
 pub(crate) struct Body {
     /// `#![…]` at the body's start, which only the body of the fn itself may have.
     pub(crate) inner_attrs: TokenStream,
@@ -37,7 +39,7 @@ impl Parse for Function {
         refuse_signature(&sig)?;
         if input.peek(Token![;]) {
             let message = format!(
-                "`{}` has no body to limit; put the attribute on the fn or method that makes the call",
+                "`{}` has no body to limit; put the attribute on the fn or method that makes the call, or `#[resilient]` on the trait",
                 sig.ident
             );
             return Err(error(
@@ -134,6 +136,14 @@ fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
     let keyword: TokenTree = ahead.parse()?;
     let what = match keyword.to_string().as_str() {
         "safe" if ahead.peek(Token![fn]) => return Ok(()),
+        other => kind(other),
+    };
+    Err(refused(&keyword, what))
+}
+
+/// What the item of this keyword is called.
+pub(crate) fn kind(keyword: &str) -> &'static str {
+    match keyword {
         "struct" => "a struct",
         "enum" => "an enum",
         "union" => "a union",
@@ -144,8 +154,7 @@ fn refuse_other_items(input: ParseStream<'_>) -> syn::Result<()> {
         "use" => "an import",
         "let" => "a statement",
         _ => "this",
-    };
-    Err(refused(&keyword, what))
+    }
 }
 
 fn is_qualifier(input: ParseStream<'_>) -> bool {
@@ -157,7 +166,7 @@ fn is_qualifier(input: ParseStream<'_>) -> bool {
 
 fn refused(keyword: &TokenTree, what: &str) -> syn::Error {
     let message = if what == "a trait" {
-        "a trait as a whole cannot be limited; put `#[adaptive_limit]` on its methods with a body, or on `impl` blocks".to_owned()
+        "a trait as a whole cannot be limited; put `#[adaptive_limit]` on its methods with a body, or on `impl` blocks, or have `#[resilient]` make a delegate of it".to_owned()
     } else {
         format!(
             "{what} cannot be limited; `#[adaptive_limit]` goes on a fn or method with a body, or on an `impl` block"
@@ -166,7 +175,8 @@ fn refused(keyword: &TokenTree, what: &str) -> syn::Error {
     error(Code::NotLimitable, keyword, message)
 }
 
-fn refuse_signature(sig: &Signature) -> syn::Result<()> {
+/// Refuses a fn whose calls cannot be limited.
+pub(crate) fn refuse_signature(sig: &Signature) -> syn::Result<()> {
     if let Some(constness) = sig.constness {
         let message = "a const fn cannot be limited; what runs at compile time calls nobody";
         return Err(error(Code::NotLimitable, constness, message));

@@ -3,9 +3,11 @@
 mod args;
 mod arguments;
 mod block;
+mod delegate;
 mod diagnostic;
 mod expand;
 mod item;
+mod members;
 #[cfg(test)]
 mod mistakes;
 mod plan;
@@ -253,9 +255,8 @@ use crate::plan::Plan;
 /// # assert_eq!(of("Orders::report").max_limit, 5);
 /// ```
 ///
-/// A method's own attribute is known by its name, bare or behind `resilience` or the path that `crate` gives. Under another
-/// name or path it is not, and the method takes a slot of both limits. Methods that a macro in the block makes are not
-/// limited.
+/// A method's own attribute is known by its name, bare or behind any path. Imported under another name it is not, and the
+/// method takes a slot of both limits. Methods that a macro in the block makes are not limited.
 ///
 /// With `#[async_trait]`, the attribute goes on the methods, or on the `impl` block, above or below `#[async_trait]`.
 ///
@@ -277,16 +278,42 @@ pub fn adaptive_limit(
     expansion(args.into(), &item.into()).into()
 }
 
+/// Makes a delegate of a trait that limits its calls.
+#[proc_macro_attribute]
+pub fn resilient(
+    args: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    delegated(args.into(), &item.into()).into()
+}
+
+/// The trait with its delegate, or the item as it came and what is wrong.
+fn delegated(args: TokenStream, item: &TokenStream) -> TokenStream {
+    caught("resilient", item, || delegate::resilient(args, item))
+}
+
 /// The limited item, or the item as it came and what is wrong.
 fn expansion(args: TokenStream, item: &TokenStream) -> TokenStream {
-    // A panic here is a bug, but one that need not take the user's item away.
-    let expanded = catch_unwind(AssertUnwindSafe(|| match Block::read(item) {
+    caught("adaptive_limit", item, || match Block::read(item) {
         Some(block) => limited_block(&args, block),
         None => limited_fn(args, item),
-    }));
-    expanded.unwrap_or_else(|_| quote! {
-        #item
-        ::core::compile_error! { "`#[adaptive_limit]` failed on this item; please report it as a bug of `resilience`" }
+    })
+}
+
+/// A panic is a bug, but one that need not take the user's item away.
+fn caught(
+    attribute: &str,
+    item: &TokenStream,
+    expand: impl FnOnce() -> TokenStream,
+) -> TokenStream {
+    catch_unwind(AssertUnwindSafe(expand)).unwrap_or_else(|_| {
+        let message = format!(
+            "`#[{attribute}]` failed on this item; please report it as a bug of `resilience`"
+        );
+        quote! {
+            #item
+            ::core::compile_error! { #message }
+        }
     })
 }
 
@@ -302,7 +329,7 @@ fn limited_fn(args: TokenStream, item: &TokenStream) -> TokenStream {
 fn limited_block(args: &TokenStream, mut block: Block) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
     let krate = Args::parse(args.clone(), &mut diagnostics).krate;
-    block.check(krate.as_ref(), &mut diagnostics);
+    block.check(&mut diagnostics);
     match diagnostics.into_compile_errors() {
         None => block.expand(args, krate.as_ref()),
         Some(errors) => {

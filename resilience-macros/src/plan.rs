@@ -1,6 +1,6 @@
 //! What will be emitted. All that can be wrong has been found when there is a plan; nothing fails behind it.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::{Type, parse_quote};
 
 use crate::args::Args;
@@ -15,6 +15,18 @@ pub(crate) struct Plan {
     pub(crate) shape: Shape,
     /// The type of the call's output, with `_` for `impl Trait`.
     pub(crate) output: Type,
+    pub(crate) home: Home,
+    /// The span of the site's `line!()`, which says where its attribute is: the compiler takes the line of the outermost
+    /// macro call around it.
+    pub(crate) place: Span,
+}
+
+/// Where the limit lives.
+pub(crate) enum Home {
+    /// In the option `registry`, or else in the registry that is in force.
+    Attribute,
+    /// In this `Option<Registry>`, or else in the registry that is in force.
+    Delegate(TokenStream),
 }
 
 /// Where the call is in the fn.
@@ -48,13 +60,20 @@ impl Plan {
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
         let args = Args::parse(args, diagnostics);
-        let mut function = match syn::parse2::<Function>(item) {
-            Ok(function) => function,
+        match syn::parse2::<Function>(item) {
+            Ok(function) => {
+                let place = Span::mixed_site();
+                Some(Self::of(args, function, Home::Attribute, place))
+            }
             Err(error) => {
                 diagnostics.push(error);
-                return None;
+                None
             }
-        };
+        }
+    }
+
+    /// Plans for a fn that was read and checked before.
+    pub(crate) fn of(args: Args, mut function: Function, home: Home, place: Span) -> Self {
         signature::parenthesize(&mut function.sig);
         let (shape, output) = match Output::of(&function.sig) {
             Output::Direct(ty) if function.sig.asyncness.is_some() => (Shape::Async, ty),
@@ -68,12 +87,14 @@ impl Plan {
                 }
             }
         };
-        Some(Self {
+        Self {
             args,
             function,
             shape,
             output: signature::erase(output),
-        })
+            home,
+            place,
+        }
     }
 }
 

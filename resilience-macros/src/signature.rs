@@ -1,7 +1,7 @@
 //! What the signature says about a call: what it returns and which arguments it holds.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     AngleBracketedGenericArguments, GenericArgument, PathArguments, ReturnType, Signature, Type,
@@ -41,7 +41,7 @@ impl Output {
     }
 }
 
-fn ungrouped(ty: &Type) -> &Type {
+pub(crate) fn ungrouped(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => ungrouped(&group.elem),
         Type::Paren(paren) => ungrouped(&paren.elem),
@@ -197,4 +197,20 @@ pub(crate) fn mentions(body: &TokenStream, name: &str) -> bool {
         }
         TokenTree::Punct(_) => false,
     })
+}
+
+/// Whether this name is among the tokens.
+pub(crate) fn names(tokens: &TokenStream, name: &str) -> bool {
+    use proc_macro2::TokenTree;
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Group(group) => names(&group.stream(), name),
+        TokenTree::Literal(_) | TokenTree::Punct(_) => false,
+    })
+}
+
+/// Where the library is: at the path that the option `crate` gives, else at `::resilience`.
+pub(crate) fn krate(given: Option<&syn::Path>) -> TokenStream {
+    let given = given.map(ToTokens::to_token_stream);
+    given.unwrap_or_else(|| quote_spanned!(Span::mixed_site()=> ::resilience))
 }

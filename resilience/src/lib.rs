@@ -33,7 +33,7 @@
 //! - `serde`: snapshots, windows, events and reasons are `serde::Serialize`.
 
 pub use resilience_core::*;
-pub use resilience_macros::adaptive_limit;
+pub use resilience_macros::{adaptive_limit, resilient};
 
 /// The code in the guides is compiled and run. A test checks that none is forgotten here.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@
 mod blocks;
 mod bodies;
 mod classify;
+mod delegate;
 mod drop_order;
 mod elapsed;
 mod exits;

@@ -11,4 +11,5 @@ pub use output::{Rejection, ResultLike, absent, drop_if, drop_on, output, reject
 
 pub use crate::error::Error;
 pub use crate::outcome::Outcome;
+pub use crate::registry::Registry;
 pub use crate::registry::call_site::{CallSite, Resolved};

@@ -163,6 +163,15 @@ impl CallSite {
         }
     }
 
+    /// The site's limit in the registry that a delegate was given, or else in the one that is in force.
+    #[inline]
+    pub fn resolve_for(&'static self, registry: Option<&Registry>) -> Resolved {
+        match registry {
+            Some(registry) => self.resolve_in(registry),
+            None => self.resolve(),
+        }
+    }
+
     /// Not pinned: a scoped registry ends, and a site must not keep it.
     #[cold]
     fn look_up(&'static self, registry: &Registry) -> Resolved {

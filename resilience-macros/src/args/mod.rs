@@ -59,6 +59,11 @@ impl Args {
         args
     }
 
+    /// Whether there is an option of this name.
+    pub(crate) fn knows(name: &str) -> bool {
+        Key::find(name).is_some()
+    }
+
     fn read_all(&mut self, input: ParseStream<'_>, diagnostics: &mut Diagnostics) {
         let mut seen = Vec::new();
         while !input.is_empty() {

@@ -1,0 +1,148 @@
+//! The trait's header, and what the impl has of it.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::visit_mut::VisitMut as _;
+use syn::{GenericParam, Generics, Ident, Token, TypeParamBound, Visibility, WherePredicate};
+
+use super::selfs;
+use crate::diagnostic::{Code, Diagnostics};
+
+/// What stands between the trait's attributes and its braces.
+pub(crate) struct Header {
+    pub(crate) vis: Visibility,
+    pub(crate) unsafety: Option<Token![unsafe]>,
+    auto: Option<Token![auto]>,
+    pub(crate) keyword: Token![trait],
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    supertraits: Vec<TypeParamBound>,
+}
+
+impl Parse for Header {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let vis = input.parse()?;
+        let unsafety = input.parse()?;
+        let auto = input.parse()?;
+        let keyword = input.parse()?;
+        let ident = input.parse()?;
+        let mut generics: Generics = input.parse()?;
+        let mut supertraits = Vec::new();
+        if input.parse::<Option<Token![:]>>()?.is_some() {
+            while !input.is_empty() && !input.peek(Token![where]) {
+                supertraits.push(input.parse()?);
+                if input.parse::<Option<Token![+]>>()?.is_none() {
+                    break;
+                }
+            }
+        }
+        generics.where_clause = input.parse()?;
+        Ok(Self {
+            vis,
+            unsafety,
+            auto,
+            keyword,
+            ident,
+            generics,
+            supertraits,
+        })
+    }
+}
+
+impl Header {
+    /// Refuses the traits that cannot be handed on.
+    pub(crate) fn refuse(&self, diagnostics: &mut Diagnostics) {
+        if let Some(unsafety) = self.unsafety {
+            let message = "an unsafe trait has no delegate; what it asks of its implementors, nobody would vouch for";
+            diagnostics.report(Code::NotLimitable, unsafety, message);
+        }
+        if let Some(auto) = self.auto {
+            let message = "an auto trait has no delegate; it has no methods to limit";
+            diagnostics.report(Code::NotLimitable, auto, message);
+        }
+    }
+
+    /// The generic parameters of the impl, each with a comma behind it.
+    pub(crate) fn params(&self, inner: &Ident) -> TokenStream {
+        let param = |param: &GenericParam| {
+            let mut param = param.clone();
+            match &mut param {
+                GenericParam::Type(param) => param.default = None,
+                GenericParam::Const(param) => param.default = None,
+                GenericParam::Lifetime(_) => {}
+            }
+            selfs::projected(inner).visit_generic_param_mut(&mut param);
+            quote!(#param,)
+        };
+        self.generics.params.iter().map(param).collect()
+    }
+
+    /// What must hold for the impl. A supertrait must hold for the delegate too, and so makes the impl conditional: those
+    /// of the standard library mostly do, and the others the user can implement for it.
+    ///
+    /// `Self::Row` is written as that of what is in the delegate: it is the same, and asking the impl would be a circle.
+    pub(crate) fn predicates(&self, inner: &Ident) -> Vec<TokenStream> {
+        let mut predicates = Vec::new();
+        for bound in &self.supertraits {
+            if is_relaxed(bound) {
+                continue;
+            }
+            let mut bound = bound.clone();
+            selfs::projected(inner).visit_type_param_bound_mut(&mut bound);
+            predicates.push(quote!(Self: #bound));
+        }
+        for param in &self.generics.params {
+            if let GenericParam::Type(param) = param
+                && !param.bounds.is_empty()
+            {
+                let (ident, bounds) = (&param.ident, &param.bounds);
+                let predicate = syn::parse_quote!(#ident: #bounds);
+                predicates.extend(of_inner(&predicate, inner));
+            }
+        }
+        let given = self.generics.where_clause.iter();
+        for predicate in given.flat_map(|clause| &clause.predicates) {
+            predicates.extend(of_inner(predicate, inner));
+            let mut predicate = predicate.clone();
+            selfs::projected(inner).visit_where_predicate_mut(&mut predicate);
+            predicates.push(predicate.to_token_stream());
+        }
+        predicates
+    }
+}
+
+/// What a predicate that names `Self` says of what is in the delegate. Of a supertrait that is known.
+fn of_inner(predicate: &WherePredicate, inner: &Ident) -> Option<TokenStream> {
+    if let WherePredicate::Type(predicate) = predicate
+        && selfs::is(&predicate.bounded_ty)
+    {
+        return None;
+    }
+    let mut bare = selfs::Bare::default();
+    bare.in_predicate(predicate);
+    if bare.is_empty() {
+        return None;
+    }
+    let mut predicate = predicate.clone();
+    selfs::replaced(inner).visit_where_predicate_mut(&mut predicate);
+    Some(predicate.to_token_stream())
+}
+
+/// Whether this is `?Sized`.
+pub(crate) fn is_relaxed(bound: &TypeParamBound) -> bool {
+    bound.to_token_stream().to_string().starts_with('?')
+}
+
+/// The parameters as arguments, in angle brackets.
+pub(crate) fn names(generics: &Generics) -> TokenStream {
+    if generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let names = generics.params.iter().map(|param| match param {
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Const(param) => param.ident.to_token_stream(),
+    });
+    quote!(<#(#names),*>)
+}

@@ -1,0 +1,425 @@
+//! A method of the trait in the impl for the delegate: limited or not, it calls that of what is in the delegate.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::visit_mut::VisitMut as _;
+use syn::{
+    FnArg, GenericArgument, GenericParam, Pat, PatIdent, PathArguments, ReceiverKind, ReturnType,
+    Safety, Signature, Token, Type, TypeParamBound, Visibility, WherePredicate,
+};
+
+use super::header::is_relaxed;
+use super::{Target, carried, ours, receiver, renewed, selfs};
+use crate::args::Args;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::item::{Body, Function, refuse_signature};
+use crate::members::{Member, Said, What, is_block};
+use crate::plan::{Home, Plan};
+use crate::signature::{self, ungrouped};
+
+/// A method, more than once if conditions decide on its limit.
+pub(crate) struct Method {
+    /// What it asks of `Self`, as predicates on what is in the delegate. The method itself cannot ask for more than the
+    /// trait's does.
+    pub(crate) lifted: Vec<TokenStream>,
+    copies: Vec<Copy>,
+}
+
+struct Copy {
+    attrs: TokenStream,
+    unlimited: Function,
+    plan: Option<Plan>,
+}
+
+impl Method {
+    pub(crate) fn read(
+        member: &Member,
+        target: &Target,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
+        let mut tokens = member.rest.clone();
+        if tokens
+            .last()
+            .is_some_and(|last| is_block(last) || last.to_string() == ";")
+        {
+            tokens.pop();
+        }
+        let sig = match syn::parse2::<Signature>(tokens.into_iter().collect()) {
+            Ok(sig) => sig,
+            Err(error) => {
+                diagnostics.push(error);
+                return None;
+            }
+        };
+        let limits = limits(member, &sig, target, diagnostics);
+        let function = handing_on(sig, target, diagnostics);
+        let lifted = lifted(&function.sig, &target.inner, diagnostics);
+        let attrs = carried::by_members(&member.attrs);
+        let home = function.sig.receiver().map(|receiver| {
+            let this = &receiver.self_token;
+            quote_spanned!(Span::mixed_site()=> #this.registry)
+        });
+        let under: Vec<TokenStream> = limits
+            .iter()
+            .filter_map(|limit| limit.under.clone())
+            .collect();
+        let mut copies = Vec::new();
+        if limits.len() == under.len() {
+            let otherwise = (!under.is_empty())
+                .then(|| quote_spanned!(Span::mixed_site()=> #[cfg(not(any(#(#under),*)))]));
+            copies.push(Copy {
+                attrs: quote!(#attrs #otherwise),
+                unlimited: function.clone(),
+                plan: None,
+            });
+        }
+        for Limit { args, under, place } in limits {
+            let condition = under.map(|under| quote_spanned!(Span::mixed_site()=> #[cfg(#under)]));
+            let home = home.clone().map_or(Home::Attribute, Home::Delegate);
+            copies.push(Copy {
+                attrs: quote!(#attrs #condition),
+                unlimited: function.clone(),
+                plan: Some(Plan::of(args, function.clone(), home, place)),
+            });
+        }
+        Some(Self { lifted, copies })
+    }
+
+    /// Writes the method, limited unless something in the trait is wrong.
+    pub(crate) fn expand(self, limited: bool) -> TokenStream {
+        let mut copies = TokenStream::new();
+        for Copy {
+            attrs,
+            unlimited,
+            plan,
+        } in self.copies
+        {
+            copies.extend(attrs);
+            copies.extend(match plan {
+                Some(plan) if limited => plan.expand(),
+                _ => unlimited.into_token_stream(),
+            });
+        }
+        copies
+    }
+}
+
+/// What an attribute of the method asks for.
+struct Limit {
+    args: Args,
+    under: Option<TokenStream>,
+    place: Span,
+}
+
+/// Reads the attributes that limit the method.
+fn limits(
+    member: &Member,
+    sig: &Signature,
+    target: &Target,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    let says = member.says();
+    for (attr, Said { what, under, .. }) in &says {
+        let What::Limit(args) = what else {
+            let message =
+                "a method of a trait without `#[adaptive_limit]` is not limited; leave `skip` out";
+            diagnostics.report(Code::NotLimitable, attr.whole(), message);
+            continue;
+        };
+        let mut args = Args::parse(args.clone(), diagnostics);
+        if let Some(registry) = args.registry.take() {
+            let message = format!(
+                "the registry is that of the delegate; leave `registry` out and make the delegate by `{}::with_registry`",
+                target.name
+            );
+            diagnostics.report(Code::WrongValue, registry, message);
+        }
+        if under.is_none() && says.len() > 1 {
+            let message = "the method has another `#[adaptive_limit]`; leave one out";
+            diagnostics.report(Code::DuplicateOption, attr.whole(), message);
+            if !limits.is_empty() {
+                continue;
+            }
+        }
+        args.krate = args.krate.or_else(|| target.krate.clone());
+        limits.push(Limit {
+            args,
+            under: under.clone(),
+            place: attr.tokens[0].span(),
+        });
+    }
+    if !says.is_empty()
+        && let Err(error) = refuse_signature(sig)
+    {
+        diagnostics.push(error);
+    }
+    limits
+}
+
+/// ```text
+/// fn find<K: Key>(&self, (key, at): (K, usize)) -> Result<Row, Lost>;
+/// ```
+/// becomes
+/// ```text
+/// fn find<K: Key>(&self, arg0: (K, usize)) -> Result<Row, Lost> {
+///     <T as Orders>::find::<K>(&self.inner, arg0)
+/// }
+/// ```
+fn handing_on(mut sig: Signature, target: &Target, diagnostics: &mut Diagnostics) -> Function {
+    signature::parenthesize(&mut sig);
+    let mut passes = true;
+    let mut arguments = Vec::new();
+    for (index, input) in sig.inputs.iter_mut().enumerate() {
+        let (presence, argument) = match input {
+            FnArg::Receiver(given) => {
+                let krate = target.krate.as_ref();
+                let handed_on = receiver::handed_on(given, krate, diagnostics);
+                given.attrs.clear();
+                if !matches!(given.kind, ReceiverKind::Reference(..)) {
+                    given.mutability = None;
+                }
+                (None, handed_on)
+            }
+            FnArg::Typed(given) => {
+                given.attrs.retain(|attr| attr.path().is_ident("cfg"));
+                let name = name(&given.pat, index);
+                given.pat = Box::new(Pat::Ident(PatIdent {
+                    attrs: Vec::new(),
+                    by_ref: None,
+                    mutability: None,
+                    ident: name.clone(),
+                    subpat: None,
+                }));
+                let plain = receiver::plain(&given.ty, &name);
+                let argument = match plain {
+                    Some(plain) => Some(plain),
+                    None => selfs::refuse(|bare| bare.in_type(&given.ty), diagnostics)
+                        .then(|| name.into_token_stream()),
+                };
+                (carried::presence(&given.attrs), argument)
+            }
+        };
+        match argument {
+            Some(argument) => arguments.push((presence, argument)),
+            None => passes = false,
+        }
+    }
+    passes &= selfs::refuse(
+        |bare| {
+            for param in &sig.generics.params {
+                bare.visit_generic_param_mut(&mut param.clone());
+            }
+            let given = sig.generics.where_clause.iter();
+            for predicate in given.flat_map(|clause| &clause.predicates) {
+                bare.in_predicate(predicate);
+            }
+        },
+        diagnostics,
+    );
+    let wrap = Wrap::of(&sig.output, diagnostics);
+    let body = match wrap {
+        Some(wrap) if passes => {
+            let path = path(&sig, target);
+            let receiver = sig.receiver().map(|receiver| receiver.self_token);
+            let finish = |arguments: &[&TokenStream]| {
+                let mut call = quote_spanned!(Span::mixed_site()=> #path(#(#arguments),*));
+                if matches!(sig.safety, Safety::Unsafe(_)) {
+                    call = quote_spanned!(Span::mixed_site()=> unsafe { #call });
+                }
+                if sig.asyncness.is_some() {
+                    call = quote_spanned!(Span::mixed_site()=> #call.await);
+                }
+                wrap.around(&call, receiver)
+            };
+            call(&arguments, &mut Vec::new(), &finish)
+        }
+        _ => quote_spanned!(Span::mixed_site()=> ::core::unreachable!()),
+    };
+    renew(&mut sig);
+    let mut group = Group::new(Delimiter::Brace, body);
+    group.set_span(Span::mixed_site());
+    Function {
+        attrs: Vec::new(),
+        vis: Visibility::Inherited,
+        sig,
+        body: Body {
+            inner_attrs: TokenStream::new(),
+            group,
+        },
+    }
+}
+
+/// The argument's name in the impl: its own if it is a plain one. None of it is the user's, so that no lint minds its use.
+fn name(pat: &Pat, index: usize) -> Ident {
+    match pat {
+        Pat::Ident(binding) if binding.subpat.is_none() && binding.ident != "self" => {
+            renewed(&binding.ident)
+        }
+        _ => format_ident!("arg{index}", span = Span::mixed_site()),
+    }
+}
+
+/// Gives the words that make it a fn the spans of the expansion.
+fn renew(sig: &mut Signature) {
+    sig.fn_token.span = ours(sig.fn_token.span);
+    sig.ident = renewed(&sig.ident);
+    if let Some(asyncness) = &mut sig.asyncness {
+        asyncness.span = ours(asyncness.span);
+    }
+    if let Safety::Unsafe(unsafety) = &mut sig.safety {
+        unsafety.span = ours(unsafety.span);
+    }
+}
+
+/// `<T as Orders>::find::<K>`. Lifetimes are left to the compiler, which allows them to be named for some fns only.
+fn path(sig: &Signature, Target { inner, of, .. }: &Target) -> TokenStream {
+    let ident = renewed(&sig.ident);
+    let names: Vec<&Ident> = sig
+        .generics
+        .params
+        .iter()
+        .filter_map(|param| match param {
+            GenericParam::Lifetime(_) => None,
+            GenericParam::Type(param) => Some(&param.ident),
+            GenericParam::Const(param) => Some(&param.ident),
+        })
+        .collect();
+    let turbofish =
+        (!names.is_empty()).then(|| quote_spanned!(Span::mixed_site()=> ::<#(#names),*>));
+    quote_spanned!(Span::mixed_site()=> <#inner as #of>::#ident #turbofish)
+}
+
+/// Writes the call with the arguments that there are.
+fn call<'a>(
+    rest: &'a [(Option<TokenStream>, TokenStream)],
+    before: &mut Vec<&'a TokenStream>,
+    finish: &impl Fn(&[&TokenStream]) -> TokenStream,
+) -> TokenStream {
+    let Some(((presence, argument), rest)) = rest.split_first() else {
+        return finish(before);
+    };
+    let without = presence.as_ref().map(|predicate| {
+        let call = call(rest, before, finish);
+        quote_spanned!(Span::mixed_site()=> #[cfg(not(#predicate))] { #call })
+    });
+    before.push(argument);
+    let with = call(rest, before, finish);
+    before.pop();
+    match (presence, without) {
+        (Some(predicate), Some(without)) => {
+            quote_spanned!(Span::mixed_site()=> #[cfg(#predicate)] { #with } #without)
+        }
+        _ => with,
+    }
+}
+
+/// Where `Self` is in the output, to be wrapped again.
+enum Wrap {
+    Nothing,
+    Whole,
+    /// Through `map` of this type.
+    In(&'static str),
+}
+
+impl Wrap {
+    fn of(output: &ReturnType, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let ReturnType::Type(_, ty) = output else {
+            return Some(Self::Nothing);
+        };
+        if selfs::is(ty) {
+            return Some(Self::Whole);
+        }
+        let mut wrap = Self::Nothing;
+        let mut rest = ungrouped(ty).clone();
+        if let Type::Path(path) = &mut rest
+            && let Some(last) = path.path.segments.last_mut()
+            && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
+            && let Some(GenericArgument::Type(ty)) = arguments.args.first_mut()
+            && selfs::is(ty)
+        {
+            let known = ["Result", "Option"];
+            if let Some(found) = known.iter().find(|known| last.ident == **known) {
+                wrap = Self::In(found);
+                *ty = syn::parse_quote!(());
+            }
+        }
+        selfs::refuse(|bare| bare.in_type(&rest), diagnostics).then_some(wrap)
+    }
+
+    /// The call with its output wrapped, with the registry of the receiver if there is one.
+    fn around(&self, call: &TokenStream, receiver: Option<Token![self]>) -> TokenStream {
+        let registry = match receiver {
+            Some(this) => {
+                quote_spanned!(Span::mixed_site()=> ::core::clone::Clone::clone(&#this.registry))
+            }
+            None => quote_spanned!(Span::mixed_site()=> ::core::option::Option::None),
+        };
+        match self {
+            Self::Nothing => call.clone(),
+            Self::Whole => quote_spanned! {Span::mixed_site()=>
+                let registry = #registry;
+                Self { inner: #call, registry }
+            },
+            Self::In(name) => {
+                let ident = Ident::new(name, Span::mixed_site());
+                let module = Ident::new(&name.to_lowercase(), Span::mixed_site());
+                quote_spanned! {Span::mixed_site()=>
+                    let registry = #registry;
+                    ::core::#module::#ident::map(#call, |inner| Self { inner, registry })
+                }
+            }
+        }
+    }
+}
+
+/// What the method asks of `Self` and the delegate does not have from being one: `async_trait` asks `Self: Sync` of default
+/// methods.
+fn lifted(sig: &Signature, inner: &Ident, diagnostics: &mut Diagnostics) -> Vec<TokenStream> {
+    let mut lifted = Vec::new();
+    let given = sig.generics.where_clause.iter();
+    for predicate in given.flat_map(|clause| &clause.predicates) {
+        let WherePredicate::Type(predicate) = predicate else {
+            continue;
+        };
+        if !selfs::is(&predicate.bounded_ty) {
+            continue;
+        }
+        for bound in &predicate.bounds {
+            let TypeParamBound::Trait(of) = bound else {
+                continue;
+            };
+            let is_sized = of
+                .path
+                .segments
+                .last()
+                .is_some_and(|last| last.ident == "Sized");
+            if is_sized || is_relaxed(bound) {
+                continue;
+            }
+            if names_any(bound, &sig.generics) {
+                let message = "this is asked of the delegate for each call, and nobody could promise it for what is in it; ask it of the trait";
+                diagnostics.report(Code::NotLimitable, bound, message);
+                continue;
+            }
+            let mut bound = bound.clone();
+            selfs::projected(inner).visit_type_param_bound_mut(&mut bound);
+            let lifetimes = &predicate.lifetimes;
+            lifted.push(quote!(#lifetimes #inner: #bound));
+        }
+    }
+    lifted
+}
+
+/// Whether the bound names a parameter of the method.
+fn names_any(bound: &TypeParamBound, generics: &syn::Generics) -> bool {
+    let tokens = bound.to_token_stream();
+    generics.params.iter().any(|param| {
+        let name = match param {
+            GenericParam::Lifetime(param) => &param.lifetime.ident,
+            GenericParam::Type(param) => &param.ident,
+            GenericParam::Const(param) => &param.ident,
+        };
+        signature::names(&tokens, &name.to_string())
+    })
+}

@@ -1,0 +1,107 @@
+//! What `Self` means in a trait and in its impl for the delegate.
+//!
+//! `Self::Row` is the same type in both, since the delegate takes its types from what is in it. `Self` by itself is not.
+
+use proc_macro2::Ident;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Path, Type, TypePath, WherePredicate};
+
+use crate::diagnostic::{Code, Diagnostics};
+use crate::signature::ungrouped;
+
+/// Whether the type is `Self`.
+pub(crate) fn is(ty: &Type) -> bool {
+    matches!(ungrouped(ty), Type::Path(path) if path.qself.is_none() && path.path.is_ident("Self"))
+}
+
+/// Finds `Self` by itself.
+#[derive(Default)]
+pub(crate) struct Bare(Vec<Ident>);
+
+impl Bare {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn in_type(&mut self, ty: &Type) {
+        self.visit_type_mut(&mut ty.clone());
+    }
+
+    /// `Self: Sync` says something of it, and hands nothing on.
+    pub(crate) fn in_predicate(&mut self, predicate: &WherePredicate) {
+        let mut predicate = predicate.clone();
+        if let WherePredicate::Type(predicate) = &mut predicate
+            && is(&predicate.bounded_ty)
+        {
+            for bound in &mut predicate.bounds {
+                self.visit_type_param_bound_mut(bound);
+            }
+        } else {
+            self.visit_where_predicate_mut(&mut predicate);
+        }
+    }
+}
+
+impl VisitMut for Bare {
+    fn visit_type_path_mut(&mut self, path: &mut TypePath) {
+        if path.qself.as_ref().is_some_and(|qself| is(&qself.ty)) {
+            self.visit_path_mut(&mut path.path);
+        } else if path.path.is_ident("Self") {
+            self.0.push(path.path.segments[0].ident.clone());
+        } else {
+            visit_mut::visit_type_path_mut(self, path);
+        }
+    }
+}
+
+/// Refuses `Self` by itself where `look` finds it. Returns whether it found none.
+pub(crate) fn refuse(look: impl FnOnce(&mut Bare), diagnostics: &mut Diagnostics) -> bool {
+    let mut bare = Bare::default();
+    look(&mut bare);
+    for ident in &bare.0 {
+        let message = "the delegate cannot hand `Self` on in this place, only as an argument `Self`, `&Self` or `&mut Self` and as the output `Self`, `Option<Self>` or `Result<Self, _>`";
+        diagnostics.report(Code::NotLimitable, ident, message);
+    }
+    bare.is_empty()
+}
+
+/// Writes `Self::Row` as `T::Row`.
+pub(crate) fn projected(inner: &Ident) -> impl VisitMut {
+    Replace {
+        inner,
+        whole: false,
+    }
+}
+
+/// Writes `Self` as `T` wherever it stands.
+pub(crate) fn replaced(inner: &Ident) -> impl VisitMut {
+    Replace { inner, whole: true }
+}
+
+struct Replace<'a> {
+    inner: &'a Ident,
+    whole: bool,
+}
+
+impl VisitMut for Replace<'_> {
+    fn visit_type_path_mut(&mut self, path: &mut TypePath) {
+        if let Some(qself) = &mut path.qself
+            && is(&qself.ty)
+        {
+            let inner = self.inner;
+            *qself.ty = syn::parse_quote!(#inner);
+        }
+        visit_mut::visit_type_path_mut(self, path);
+    }
+
+    fn visit_path_mut(&mut self, path: &mut Path) {
+        let more = path.segments.len() > 1;
+        if let Some(first) = path.segments.first_mut()
+            && first.ident == "Self"
+            && (more || self.whole)
+        {
+            first.ident = self.inner.clone();
+        }
+        visit_mut::visit_path_mut(self, path);
+    }
+}
