@@ -277,7 +277,7 @@ fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     for token in tokens {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
-                all.extend(flat(group.stream()))
+                all.extend(flat(group.stream()));
             }
             token => all.push(token),
         }

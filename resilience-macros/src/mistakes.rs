@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 
-use crate::expansion;
+use crate::{delegated, expansion};
 
 const ARGS: &[&str] = &[
     "",
@@ -77,6 +77,16 @@ const ITEMS: &[&str] = &[
     "1",
     "",
     "macro_rules! m { () => {} }",
+    "trait A {}",
+    "trait A = B;",
+    "pub(in a::b) unsafe auto trait A<B = C, const D: usize = { 1 }>: E<F = Self::G> + ?Sized where { type H<'a>: I where Self: 'a; }",
+    "trait A { fn f(&self); fn g(self: A<Self>) -> Vec<Self> { } m! {} n!(); const A: B; }",
+    "trait A: { # }",
+    "trait A { fn }",
+    "trait A { fn f(, ); const ; type ; }",
+    "#[a] #[cfg_attr] #[cfg_attr()] #[expect] pub trait A where Self: B { }",
+    "trait { }",
+    "trait A: + { }",
     "#[a",
     "#[a]",
 ];
@@ -101,6 +111,43 @@ fn the_item_is_always_there() {
                 limited || expanded.starts_with(&item.to_string()),
                 "{expanded}"
             );
+        }
+    }
+}
+
+const METHODS: &[&str] = &[
+    "fn f(&self)",
+    "async unsafe fn f<'a, T: A, const N: usize>(mut self: Box<Self>, _: T, #[cfg(a)] #[cfg(b)] (b, c): (T, &Self)) -> Option<Self> where Self: A",
+    "fn f(#[cfg] a: A, self: &'a Self, ..)",
+    "fn f(self: Pin<&mut Self>) -> [Self; 2]",
+    "fn f() -> impl Future<Output = Self>",
+    "fn f",
+];
+
+#[test]
+fn the_trait_is_always_there() {
+    let tokens = |text: &str| text.parse::<TokenStream>().ok();
+    for args in ARGS.iter().filter_map(|args| tokens(args)) {
+        for item in ITEMS.iter().filter_map(|item| tokens(item)) {
+            let expanded = delegated(args.clone(), &item).to_string();
+            assert!(!expanded.contains("report it as a bug"), "panicked: {item}");
+            // None of these has a limit.
+            assert!(expanded.contains("compile_error"), "{expanded}");
+        }
+        for method in METHODS {
+            let item = format!(
+                "pub trait A {{ #[a] #[cfg_attr(b, c, d::adaptive_limit({args}))] {method} ; }}"
+            );
+            let expanded = delegated(TokenStream::new(), &tokens(&item).expect("tokens"));
+            let expanded = expanded.to_string();
+            assert!(!expanded.contains("report it as a bug"), "panicked: {item}");
+            let kept = tokens(&format!(
+                "pub trait A {{ #[a] #[cfg_attr(b, c)] {method} ; }}"
+            ));
+            let kept = kept.expect("tokens").to_string();
+            assert!(expanded.starts_with(&kept), "{expanded}");
+            let limited = expanded.contains("CallSite");
+            assert!(limited != expanded.contains("compile_error"), "{expanded}");
         }
     }
 }

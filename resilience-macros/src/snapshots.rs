@@ -4,10 +4,14 @@ use expect_test::{ExpectFile, expect_file};
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::quote;
 
-use crate::expansion;
+use crate::{delegated, expansion};
 
 fn check(expected: &ExpectFile, args: TokenStream, item: &TokenStream) {
-    let file = syn::parse2(expansion(args, item)).expect("the expansion is an item");
+    compare(expected, expansion(args, item));
+}
+
+fn compare(expected: &ExpectFile, expansion: TokenStream) {
+    let file = syn::parse2(expansion).expect("the expansion is an item");
     expected.assert_eq(&prettyplease::unparse(&file));
 }
 
@@ -142,6 +146,43 @@ fn block() {
                 rows! { T }
             }
         },
+    );
+}
+
+#[test]
+fn delegate() {
+    compare(
+        &expect_file!["../snapshots/delegate.rs"],
+        delegated(
+            quote!(crate = crate::limits),
+            &quote! {
+                /// Where rows are.
+                #[cfg(unix)]
+                #[async_trait]
+                pub(crate) trait Table<K: Key = u32>: Named + Sized
+                where
+                    Self::Row: From<K>,
+                {
+                    const NAME: &'static str = "table";
+                    type Row: Clone;
+
+                    /// Opens it.
+                    fn open(name: &str) -> Result<Self, Lost>;
+
+                    /// Finds a row.
+                    #[inline]
+                    #[adaptive_limit(name = "orders", max_limit = 100)]
+                    fn find<C: Column>(&self, id: K, (from, to): (C, C)) -> Result<Self::Row, Lost> {
+                        self.row(id)
+                    }
+
+                    #[cfg_attr(test, adaptive_limit(rejected = nothing))]
+                    async fn later(mut self, #[cfg(unix)] other: &Self) -> Option<Self>
+                    where
+                        Self: Sync;
+                }
+            },
+        ),
     );
 }
 

@@ -347,6 +347,12 @@ trait Selfs: Sized {
     #[adaptive_limit(name = "selfs")]
     fn sum(&self, other: &Self, third: &mut Self) -> Result<u32, Fail>;
     fn copied(&self) -> Self;
+    fn named(inner: u32, registry: u32, (arg3, _): (u32, u32), _: u8) -> Self
+    where
+        Self: From<u32>,
+    {
+        Self::from(inner + registry + arg3)
+    }
     async fn copied_later(&self) -> Self;
 }
 

@@ -1,7 +1,7 @@
 //! A method of the trait in the impl for the delegate: limited or not, it calls that of what is in the delegate.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::VisitMut as _;
 use syn::{
     FnArg, GenericArgument, GenericParam, Pat, PatIdent, PathArguments, ReceiverKind, ReturnType,
@@ -52,8 +52,8 @@ impl Method {
             }
         };
         let limits = limits(member, &sig, target, diagnostics);
-        let function = handing_on(sig, target, diagnostics);
-        let lifted = lifted(&function.sig, &target.inner, diagnostics);
+        let lifted = lifted(&sig, &target.inner, diagnostics);
+        let function = handing_on(sig, lifted.is_some(), target, diagnostics);
         let attrs = carried::by_members(&member.attrs);
         let home = function.sig.receiver().map(|receiver| {
             let this = &receiver.self_token;
@@ -82,7 +82,10 @@ impl Method {
                 plan: Some(Plan::of(args, function.clone(), home, place)),
             });
         }
-        Some(Self { lifted, copies })
+        Some(Self {
+            lifted: lifted.unwrap_or_default(),
+            copies,
+        })
     }
 
     /// Writes the method, limited unless something in the trait is wrong.
@@ -166,9 +169,17 @@ fn limits(
 ///     <T as Orders>::find::<K>(&self.inner, arg0)
 /// }
 /// ```
-fn handing_on(mut sig: Signature, target: &Target, diagnostics: &mut Diagnostics) -> Function {
+///
+/// If something is wrong with the method, in its signature too or `sound` is false, there is no call in it.
+fn handing_on(
+    mut sig: Signature,
+    sound: bool,
+    target: &Target,
+    diagnostics: &mut Diagnostics,
+) -> Function {
     signature::parenthesize(&mut sig);
-    let mut passes = true;
+    let mut passes = sound;
+    let all = sig.inputs.to_token_stream();
     let mut arguments = Vec::new();
     for (index, input) in sig.inputs.iter_mut().enumerate() {
         let (presence, argument) = match input {
@@ -183,14 +194,14 @@ fn handing_on(mut sig: Signature, target: &Target, diagnostics: &mut Diagnostics
             }
             FnArg::Typed(given) => {
                 given.attrs.retain(|attr| attr.path().is_ident("cfg"));
-                let name = name(&given.pat, index);
-                given.pat = Box::new(Pat::Ident(PatIdent {
+                let name = name(&given.pat, index, &all);
+                *given.pat = Pat::Ident(PatIdent {
                     attrs: Vec::new(),
                     by_ref: None,
                     mutability: None,
                     ident: name.clone(),
                     subpat: None,
-                }));
+                });
                 let plain = receiver::plain(&given.ty, &name);
                 let argument = match plain {
                     Some(plain) => Some(plain),
@@ -250,13 +261,20 @@ fn handing_on(mut sig: Signature, target: &Target, diagnostics: &mut Diagnostics
     }
 }
 
-/// The argument's name in the impl: its own if it is a plain one. None of it is the user's, so that no lint minds its use.
-fn name(pat: &Pat, index: usize) -> Ident {
+/// The argument's name in the impl: its own if it is a plain one, else one that none of the others has. It is the
+/// expansion's, so that no lint minds its use.
+fn name(pat: &Pat, index: usize, all: &TokenStream) -> Ident {
     match pat {
         Pat::Ident(binding) if binding.subpat.is_none() && binding.ident != "self" => {
             renewed(&binding.ident)
         }
-        _ => format_ident!("arg{index}", span = Span::mixed_site()),
+        _ => {
+            let mut name = format!("arg{index}");
+            while signature::names(all, &name) {
+                name.insert(0, '_');
+            }
+            Ident::new(&name, Span::mixed_site())
+        }
     }
 }
 
@@ -349,24 +367,24 @@ impl Wrap {
 
     /// The call with its output wrapped, with the registry of the receiver if there is one.
     fn around(&self, call: &TokenStream, receiver: Option<Token![self]>) -> TokenStream {
-        let registry = match receiver {
-            Some(this) => {
-                quote_spanned!(Span::mixed_site()=> ::core::clone::Clone::clone(&#this.registry))
-            }
-            None => quote_spanned!(Span::mixed_site()=> ::core::option::Option::None),
-        };
+        let of = |this| quote_spanned!(Span::mixed_site()=> ::core::clone::Clone::clone(&#this.registry));
+        let none = || quote_spanned!(Span::mixed_site()=> ::core::option::Option::None);
+        let registry = receiver.map_or_else(none, of);
         match self {
             Self::Nothing => call.clone(),
             Self::Whole => quote_spanned! {Span::mixed_site()=>
-                let registry = #registry;
-                Self { inner: #call, registry }
+                let adaptive_limit_registry = #registry;
+                Self { inner: #call, registry: adaptive_limit_registry }
             },
             Self::In(name) => {
                 let ident = Ident::new(name, Span::mixed_site());
                 let module = Ident::new(&name.to_lowercase(), Span::mixed_site());
                 quote_spanned! {Span::mixed_site()=>
-                    let registry = #registry;
-                    ::core::#module::#ident::map(#call, |inner| Self { inner, registry })
+                    let adaptive_limit_registry = #registry;
+                    ::core::#module::#ident::map(#call, |adaptive_limit_inner| Self {
+                        inner: adaptive_limit_inner,
+                        registry: adaptive_limit_registry,
+                    })
                 }
             }
         }
@@ -375,8 +393,13 @@ impl Wrap {
 
 /// What the method asks of `Self` and the delegate does not have from being one: `async_trait` asks `Self: Sync` of default
 /// methods.
-fn lifted(sig: &Signature, inner: &Ident, diagnostics: &mut Diagnostics) -> Vec<TokenStream> {
+fn lifted(
+    sig: &Signature,
+    inner: &Ident,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<TokenStream>> {
     let mut lifted = Vec::new();
+    let mut sound = true;
     let given = sig.generics.where_clause.iter();
     for predicate in given.flat_map(|clause| &clause.predicates) {
         let WherePredicate::Type(predicate) = predicate else {
@@ -400,6 +423,7 @@ fn lifted(sig: &Signature, inner: &Ident, diagnostics: &mut Diagnostics) -> Vec<
             if names_any(bound, &sig.generics) {
                 let message = "this is asked of the delegate for each call, and nobody could promise it for what is in it; ask it of the trait";
                 diagnostics.report(Code::NotLimitable, bound, message);
+                sound = false;
                 continue;
             }
             let mut bound = bound.clone();
@@ -408,7 +432,7 @@ fn lifted(sig: &Signature, inner: &Ident, diagnostics: &mut Diagnostics) -> Vec<
             lifted.push(quote!(#lifetimes #inner: #bound));
         }
     }
-    lifted
+    sound.then_some(lifted)
 }
 
 /// Whether the bound names a parameter of the method.

@@ -168,7 +168,7 @@ impl Delegate {
             return Method::read(member, &self.target, diagnostics).map(Written::Method);
         }
         for (attr, _) in member.says() {
-            let message = "this is no method, which alone can be limited";
+            let message = "only methods can be limited, and this is none";
             diagnostics.report(Code::NotLimitable, attr.whole(), message);
         }
         let attrs = carried::by_members(&member.attrs);
@@ -296,7 +296,7 @@ impl Delegate {
                     &self.inner
                 }
 
-                /// Takes the delegate away from what is in it.
+                /// Returns what is in the delegate, by value.
                 #[must_use]
                 #vis fn into_inner(self) -> #inner {
                     self.inner

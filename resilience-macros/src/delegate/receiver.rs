@@ -19,9 +19,9 @@ pub(crate) fn handed_on(
         ReceiverKind::Value => Some(quote_spanned!(Span::mixed_site()=> #this.inner)),
         ReceiverKind::Reference(_, _, mutability) => Some(borrowed(*mutability, this)),
         ReceiverKind::Typed(_, ty) => {
-            let handed_on = typed(ty, this, krate);
+            let handed_on = typed(ty, *this, krate);
             if handed_on.is_none() {
-                let given = ty.to_token_stream().to_string().replace(' ', "");
+                let given = shown(ty);
                 let message = format!(
                     "the delegate has no `{given}` of what is in it; take `&self`, `&mut self`, `self` or `self: Box<Self>`"
                 );
@@ -48,8 +48,8 @@ pub(crate) fn plain(ty: &Type, this: &impl ToTokens) -> Option<TokenStream> {
     }
 }
 
-fn typed(ty: &Type, this: &Token![self], krate: Option<&syn::Path>) -> Option<TokenStream> {
-    if let Some(plain) = plain(ty, this) {
+fn typed(ty: &Type, this: Token![self], krate: Option<&syn::Path>) -> Option<TokenStream> {
+    if let Some(plain) = plain(ty, &this) {
         return Some(plain);
     }
     let Type::Path(path) = ungrouped(ty) else {
@@ -68,4 +68,12 @@ fn typed(ty: &Type, this: &Token![self], krate: Option<&syn::Path>) -> Option<To
 
 fn borrowed(mutability: Option<Token![mut]>, this: &impl ToTokens) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> &#mutability #this.inner)
+}
+
+/// The type as one would write it.
+fn shown(ty: &Type) -> String {
+    let spaced = ty.to_token_stream().to_string();
+    [(" < ", "<"), (" >", ">"), (" :: ", "::"), ("& ", "&")]
+        .iter()
+        .fold(spaced, |text, (from, to)| text.replace(from, to))
 }

@@ -28,6 +28,7 @@
 )]
 #![forbid(unsafe_code)]
 
+pub mod delegate;
 pub mod edition;
 pub mod error;
 pub mod reexported;

@@ -62,6 +62,23 @@ fn under_another_name() {
 }
 
 #[test]
+fn by_a_delegate() {
+    use hygiene_2021::delegate::{self, Orders as _, ResilientOrders, Store};
+    scoped(5, || {
+        let mut orders = ResilientOrders::new(Store);
+        assert_eq!(orders.find(1, "").unwrap(), "1");
+        assert_eq!(orders.any::<_, 2>("a", (1, 2)).unwrap(), "a");
+        assert_eq!(now(orders.later(1)).unwrap(), 1);
+        assert_eq!(now(orders.boxed()).unwrap(), 1);
+        assert!(orders.another(&orders).is_ok());
+        #[allow(deprecated)]
+        let old = orders.old_count(1);
+        assert_eq!(old, 2);
+        now(delegate::read()).unwrap();
+    });
+}
+
+#[test]
 fn by_way_of_a_reexport() {
     scoped(4, || {
         assert_eq!(reexported::sync(1).unwrap(), 1);

@@ -224,3 +224,66 @@ pub async fn raw(r#type: Text, mut r#gen: Text, r#async: Number) -> Answer<usize
     r#gen.push('!');
     Answer::Ok(r#type.len() + r#gen.len() + r#async as usize)
 }
+
+pub trait Clone {}
+pub trait Debug {}
+pub struct Registry;
+pub fn derive() {}
+pub fn map() {}
+
+#[::resilience::resilient]
+#[allow(async_fn_in_trait)]
+pub trait T<Inner>: ::core::clone::Clone {
+    #[adaptive_limit]
+    fn sync(&self, inner: Number, registry: Inner, output: Number) -> Answer<Number>;
+
+    #[adaptive_limit]
+    async fn asynchronous(
+        self,
+        error: Number,
+        registry: Inner,
+    ) -> ::core::result::Result<Self, ::resilience::Error>;
+
+    #[adaptive_limit]
+    fn boxed(&self, inner: Number) -> BoxFuture<'_, Answer<Number>>;
+
+    #[adaptive_limit(rejected = nobody)]
+    fn optional(&mut self, registry: &Self) -> ::core::option::Option<Self>;
+
+    fn whole(inner: Number, registry: Number) -> Self;
+
+    fn taken(self: ::std::boxed::Box<Self>) -> Number;
+}
+
+fn nobody<O>(_: ::resilience::Error) -> Maybe<O> {
+    Maybe::None
+}
+
+#[derive(::core::clone::Clone, ::core::fmt::Debug)]
+pub struct Implementor(pub Number);
+
+impl T<Text> for Implementor {
+    fn sync(&self, inner: Number, registry: Text, output: Number) -> Answer<Number> {
+        Answer::Ok(self.0 + inner + output + registry.len() as Number)
+    }
+
+    async fn asynchronous(self, error: Number, _: Text) -> Answer<Self> {
+        Answer::Ok(Self(self.0 + error))
+    }
+
+    fn boxed(&self, inner: Number) -> BoxFuture<'_, Answer<Number>> {
+        Heap::pin(async move { Answer::Ok(self.0 + inner) })
+    }
+
+    fn optional(&mut self, registry: &Self) -> Maybe<Self> {
+        Maybe::Some(Self(registry.0 + 1))
+    }
+
+    fn whole(inner: Number, registry: Number) -> Self {
+        Self(inner + registry)
+    }
+
+    fn taken(self: Heap<Self>) -> Number {
+        self.0
+    }
+}

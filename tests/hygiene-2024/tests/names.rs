@@ -52,6 +52,22 @@ fn among_names_like_its_own() {
 }
 
 #[test]
+fn by_a_delegate_among_such_names() {
+    use hygiene_2024::names::{Implementor, ResilientT, T};
+    scoped(4, || {
+        let mut delegate = ResilientT::new(Implementor(1));
+        assert_eq!(delegate.sync(1, String::from("a"), 1).unwrap(), 4);
+        assert_eq!(now(delegate.boxed(1)).unwrap(), 2);
+        let other = <ResilientT<Implementor> as T<String>>::whole(1, 2);
+        let optional = delegate.optional(&other).unwrap();
+        assert_eq!(optional.inner().0, 4);
+        assert_eq!(Box::new(optional.clone()).taken(), 4);
+        let later = now(optional.asynchronous(1, String::new())).unwrap();
+        assert_eq!(later.into_inner().0, 5);
+    });
+}
+
+#[test]
 fn made_of_fragments() {
     scoped(14, || {
         assert_eq!(fragments::block().unwrap(), 3);
