@@ -479,6 +479,32 @@ fn attributes_through_a_path_and_under_conditions() {
     });
 }
 
+use resilience as other;
+
+struct Aliased;
+
+#[adaptive_limit]
+impl Aliased {
+    #[other::adaptive_limit(name = "aliased")]
+    fn call(&self) -> Result<u32, Fail> {
+        Ok(1)
+    }
+
+    #[self::reexport::limits::adaptive_limit(skip)]
+    fn skipped(&self) -> u32 {
+        1
+    }
+}
+
+#[test]
+fn attributes_through_any_path() {
+    scoped(|registry| {
+        assert_eq!(Aliased.call().ok(), Some(Aliased.skipped()));
+        assert_eq!(ids(registry), ["aliased"]);
+        assert_eq!(only(registry).succeeded, 1);
+    });
+}
+
 macro_rules! answers {
     () => {
         fn answer(&self) -> u32 {

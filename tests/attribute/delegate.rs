@@ -1,6 +1,7 @@
 //! `#[resilient]` on a trait: the delegate limits the methods whose attributes say so, and hands on all calls.
 #![allow(
     async_fn_in_trait,
+    clippy::needless_arbitrary_self_type,
     clippy::unused_self,
     reason = "the traits are there to have delegates"
 )]
@@ -285,7 +286,7 @@ trait Receivers {
     fn typed_value(self: Self) -> Result<u32, Fail>;
     #[adaptive_limit(name = "receivers")]
     fn nobody(number: u32) -> Result<u32, Fail>;
-    fn unlimited_nobody(_: u32, _: ()) -> u32
+    fn unlimited_nobody(_: u32, _: u8) -> u32
     where
         Self: Sized,
     {
@@ -331,7 +332,7 @@ fn every_receiver_and_none() {
         assert_eq!(store.clone().typed_value().ok(), Some(3));
         assert_eq!(block_on(store.owned(String::new())).ok(), Some(4));
         assert_eq!(ResilientReceivers::<Store>::nobody(9).ok(), Some(9));
-        assert_eq!(ResilientReceivers::<Store>::unlimited_nobody(9, ()), 4);
+        assert_eq!(ResilientReceivers::<Store>::unlimited_nobody(9, 0), 4);
         assert_eq!(only(registry).succeeded, 8);
     });
 }
@@ -379,6 +380,18 @@ impl Selfs for Store {
     }
 }
 
+impl From<u32> for Store {
+    fn from(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+impl From<u32> for ResilientSelfs<Store> {
+    fn from(number: u32) -> Self {
+        Self::new(Store(number))
+    }
+}
+
 #[test]
 fn itself_in_and_out() {
     scoped(|registry| {
@@ -392,6 +405,8 @@ fn itself_in_and_out() {
         let joined = block_on(next.joined(opened)).expect("free");
         let copied = block_on(joined.copied_later()).copied();
         assert_eq!(copied.inner().0, 3);
+        let named = ResilientSelfs::<Store>::named(1, 2, (3, 4), 5);
+        assert_eq!(named.inner().0, 6);
         // Of the registry of the first.
         assert!(copied.sum(&joined, &mut given).is_ok());
         assert_eq!(counters(&other, "selfs").succeeded, 4);
@@ -491,6 +506,76 @@ fn generics_and_associated_items() {
                 "{id}"
             );
         }
+    });
+}
+
+#[resilient]
+trait Associated<'t> {
+    type Error: std::error::Error + From<resilience::Error>;
+    type Item: Default;
+    type Items: Iterator<Item = Self::Item>;
+
+    #[adaptive_limit(name = "associated")]
+    fn items(&'t self) -> Result<Self::Items, Self::Error>
+    where
+        Self::Item: Clone;
+
+    #[adaptive_limit(name = "associated")]
+    async fn put(
+        &mut self,
+        item: &'t mut Self::Item,
+        with: Box<dyn Fn(Self::Item) -> Self::Item + 't>,
+        or: impl Into<Self::Item>,
+    ) -> Result<&'t mut Self::Item, <Self as Associated<'t>>::Error>
+    where
+        Self::Items: 't,
+        Self::Error: Send,
+        for<'a> &'a Self::Item: Debug;
+}
+
+impl<'t> Associated<'t> for Store {
+    type Error = Fail;
+    type Item = u32;
+    type Items = std::ops::Range<u32>;
+
+    fn items(&'t self) -> Result<std::ops::Range<u32>, Fail> {
+        Ok(0..self.0)
+    }
+
+    async fn put(
+        &mut self,
+        item: &'t mut u32,
+        with: Box<dyn Fn(u32) -> u32 + 't>,
+        or: impl Into<u32>,
+    ) -> Result<&'t mut u32, Fail> {
+        pause().await;
+        *item = with(*item + or.into());
+        Ok(item)
+    }
+}
+
+#[test]
+fn associated_types_everywhere() {
+    scoped(|registry| {
+        let mut store = ResilientAssociated::new(Store(3));
+        assert_eq!(store.items().ok().map(Iterator::count), Some(3));
+        let mut item = 1;
+        let put = block_on(store.put(&mut item, Box::new(|item| item + 1), 2_u8));
+        assert_eq!(put.ok().copied(), Some(4));
+        assert_eq!(only(registry).succeeded, 2);
+        let _permits = fill(registry, "associated");
+        assert!(store.items().is_err_and(|error| error.is_rejection()));
+    });
+}
+
+#[test]
+fn delegates_of_delegates() {
+    scoped(|registry| {
+        let other = Registry::new();
+        let orders = ResilientOrders::new(ResilientOrders::with_registry(Store(1), &other));
+        assert_eq!(orders.find(1).ok(), Some(2));
+        assert_eq!(counters(registry, "find").succeeded, 1);
+        assert_eq!(counters(&other, "find").succeeded, 1);
     });
 }
 
@@ -725,7 +810,7 @@ fn async_trait_of_futures_that_are_not_send() {
 }
 
 #[resilient]
-#[cfg(all())]
+#[cfg(test)]
 trait Conditions {
     #[cfg_attr(all(), allow(clippy::all), adaptive_limit(name = "here"))]
     fn here(&self) -> Result<u32, Fail>;
@@ -747,9 +832,9 @@ trait Conditions {
     #[adaptive_limit(name = "arguments")]
     async fn arguments(
         &self,
-        #[cfg(all())] there: String,
+        #[cfg(test)] there: String,
         #[cfg(any())] absent: Nowhere,
-        #[cfg(all())] number: u32,
+        #[cfg(test)] number: u32,
     ) -> Result<String, Fail>;
 
     #[deprecated]

@@ -100,6 +100,12 @@ impl Orders for Store {
 trait Private<'a, K> {
     #[adaptive_limit]
     fn read(&self, key: &'a K) -> impl Future<Output = Result<()>> + Send;
+
+    #[allow(clippy::future_not_send)]
+    #[adaptive_limit]
+    async fn read_here(&self, key: &'a K) -> Result<()> {
+        self.read(key).await
+    }
 }
 
 impl<'a> Private<'a, u32> for Store {
@@ -113,5 +119,5 @@ impl<'a> Private<'a, u32> for Store {
 /// # Errors
 /// If the call is rejected.
 pub async fn read() -> Result<()> {
-    Store.read(&1).await
+    Store.read_here(&1).await
 }
