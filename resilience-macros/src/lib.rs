@@ -263,7 +263,7 @@ use crate::plan::Plan;
 /// # What it cannot do
 ///
 /// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole traits: put it on their methods with a body,
-///   or on the `impl` blocks.
+///   or on the `impl` blocks, or have [`#[resilient]`](macro@resilient) make a delegate of the trait.
 /// - The constants of `name`, `config` and the bounds cannot be named by `Self` or a type parameter, and not be the fn's own.
 /// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
 /// - An argument of a sync fn that the body consumes on some paths only is dropped as soon as the body ends on the others, and
@@ -278,7 +278,182 @@ pub fn adaptive_limit(
     expansion(args.into(), &item.into()).into()
 }
 
-/// Makes a delegate of a trait that limits its calls.
+/// Makes a delegate of a trait: a struct around any implementor that limits the methods whose attributes say so.
+///
+/// Put it on a trait whose implementors are not yours, or are many, or are not to know about limits. Of a trait `Orders` it
+/// makes the struct `ResilientOrders<T>`, of the same visibility, which implements `Orders` for every `T` that does. The
+/// methods with `#[adaptive_limit]`, under that name bare or behind any path, are limited there and call those of what is in
+/// the delegate; all other calls are handed on. The attribute takes the [options](macro@adaptive_limit#arguments) it takes
+/// on a fn. It need not be imported.
+///
+/// The trait stays as it is. What calls an implementor itself is not limited.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::registry::Registry;
+/// use resilience::{Error, resilient};
+///
+/// #[resilient]
+/// trait Orders {
+///     #[adaptive_limit(name = "orders", max_limit = 100)]
+///     fn find(&self, id: u64) -> Result<String, Error>;
+///
+///     fn source(&self) -> &str;
+/// }
+///
+/// struct Database;
+///
+/// impl Orders for Database {
+///     fn find(&self, id: u64) -> Result<String, Error> {
+///         Ok(format!("order {id}"))
+///     }
+///
+///     fn source(&self) -> &str {
+///         "database"
+///     }
+/// }
+///
+/// let orders = ResilientOrders::new(Database);
+/// assert_eq!(orders.find(1)?, "order 1");
+/// assert_eq!(orders.source(), "database");
+///
+/// let limit = Registry::global().adaptive_limit("orders")?;
+/// assert_eq!(limit.snapshot().counters.succeeded, 1);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// It goes wherever an implementor goes, into an `Arc<dyn Orders>` too, and with `#[async_trait]`, which stands above or below:
+///
+/// ```
+/// # use resilience::{Error, resilient};
+/// use std::sync::Arc;
+///
+/// #[resilient]
+/// #[async_trait::async_trait]
+/// trait Prices {
+///     #[adaptive_limit]
+///     async fn price(&self, article: u32) -> Result<u32, Error>;
+/// }
+///
+/// # struct Shop;
+/// #[async_trait::async_trait]
+/// impl Prices for Shop {
+///     async fn price(&self, article: u32) -> Result<u32, Error> {
+///         Ok(article * 100)
+///     }
+/// }
+///
+/// let prices: Arc<dyn Prices> = Arc::new(ResilientPrices::new(Shop));
+/// # drop(prices.price(1));
+/// ```
+///
+/// # The delegate
+///
+/// | Method | What it does |
+/// |---|---|
+/// | `const fn new(inner: T) -> Self` | Limits the calls in the registry that is in force: the one scoped to the thread or future, else the process-wide. |
+/// | `fn with_registry(inner: T, registry: &Registry) -> Self` | Limits the calls in this registry. |
+/// | `const fn inner(&self) -> &T` | Returns what is in it. |
+/// | `fn into_inner(self) -> T` | The same by value. |
+///
+/// It is `Clone` and `Debug` if what is in it is. A method of the trait that is called like one of these is reached by
+/// `Orders::new(..)`.
+///
+/// The limits are those of the methods, so all delegates of a trait share them if they share a registry. Where each backend
+/// is to have limits of its own, give each delegate a registry, or put `#[adaptive_limit]` on the backends' `impl` blocks:
+///
+/// ```
+/// # use resilience::registry::Registry;
+/// # use resilience::{Error, resilient};
+/// # #[resilient]
+/// # trait Orders {
+/// #     #[adaptive_limit(name = "orders", max_limit = 100)]
+/// #     fn find(&self, id: u64) -> Result<String, Error>;
+/// # }
+/// # struct Database;
+/// # impl Orders for Database {
+/// #     fn find(&self, id: u64) -> Result<String, Error> {
+/// #         Ok(format!("order {id}"))
+/// #     }
+/// # }
+/// let (ours, theirs) = (Registry::new(), Registry::new());
+/// let first = ResilientOrders::with_registry(Database, &ours);
+/// let second = ResilientOrders::with_registry(Database, &theirs);
+/// first.find(1).and_then(|_| second.find(2))?;
+/// assert_eq!(ours.adaptive_limit("orders")?.snapshot().counters.admitted, 1);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// A method without a receiver has no delegate to ask, and its limit is in the registry that is in force. The id of a limit
+/// without a name is the path of the delegate's method, such as `<shop::ResilientOrders<_> as shop::Orders>::find`.
+///
+/// # What is handed on
+///
+/// | In the trait | In the delegate |
+/// |---|---|
+/// | a method with `#[adaptive_limit]` | limited, and handed on |
+/// | any other method | handed on |
+/// | a method with a default body | handed on as well: what is in the delegate may have its own |
+/// | a constant or a type | that of what is in the delegate |
+/// | `&self`, `&mut self`, `self`, `self: Box<Self>` | handed on |
+/// | `self: Arc<Self>`, `Rc<Self>`, `Pin<..>` | refused: the delegate has no such pointer to what is in it |
+/// | `Self`, `&Self`, `&mut Self` as an argument | taken out of the delegate |
+/// | `Self`, `Option<Self>`, `Result<Self, _>` as the output | put into a delegate with the same registry |
+/// | `Self` anywhere else | refused, but for `Self::Row` and bounds on `Self` |
+/// | generic parameters, `async`, `unsafe`, `extern`, `#[cfg]`, levels of lints, `#[inline]`, `#[track_caller]` | kept |
+/// | other attributes of methods | left to the trait |
+/// | a macro in the trait | refused: what it makes is not seen |
+///
+/// # Supertraits
+///
+/// A delegate needs them as every implementor does. `Send`, `Sync`, `Debug` and `Clone` it has if what is in it does; any
+/// other is implemented by you, and until it is, the delegate does not implement the trait:
+///
+/// ```
+/// # use resilience::{Error, resilient};
+/// trait Named {
+///     fn name(&self) -> String;
+/// }
+///
+/// #[resilient]
+/// trait Orders: Named + Send {
+///     #[adaptive_limit]
+///     fn find(&self, id: u64) -> Result<String, Error>;
+/// }
+///
+/// impl<T: Named> Named for ResilientOrders<T> {
+///     fn name(&self) -> String {
+///         self.inner().name()
+///     }
+/// }
+/// # struct Database;
+/// # impl Named for Database {
+/// #     fn name(&self) -> String {
+/// #         "database".to_owned()
+/// #     }
+/// # }
+/// # impl Orders for Database {
+/// #     fn find(&self, id: u64) -> Result<String, Error> {
+/// #         Ok(format!("{} {id}", self.name()))
+/// #     }
+/// # }
+/// # assert_eq!(ResilientOrders::new(Database).find(1).unwrap(), "database 1");
+/// ```
+///
+/// What a method asks of `Self` besides, as in `where Self: Sync`, is asked of what is in the delegate, for all of the trait.
+///
+/// # Options
+///
+/// `crate = path` is the only one: where this library is, if not at `::resilience`. It holds for the methods' attributes too.
+/// Those have no `registry`.
+///
+/// # What it cannot do
+///
+/// - `unsafe` traits are refused, and traits without a limited method.
+/// - A call that what is in the delegate makes on itself is not limited; default bodies make such calls.
+/// - A boxed future is boxed once more if its method is limited.
+/// - With `#[track_caller]`, a limited method sees the delegate as its caller.
 #[proc_macro_attribute]
 pub fn resilient(
     args: proc_macro::TokenStream,

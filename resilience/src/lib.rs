@@ -20,6 +20,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! - [`#[adaptive_limit]`](macro@adaptive_limit) on functions, methods and `impl` blocks;
+//!   [`#[resilient]`](macro@resilient) on traits, for a delegate that limits whatever implements them.
 //! - [`registry`]: limits shared by name, settings in layers, snapshots. Start with [`registry::Registry`].
 //! - [`limit`]: what a registry hands out, [`limit::AdaptiveLimit`], and the settings, [`limit::LimitConfig`].
 //! - [`limit::algorithm`]: how the limit is found, and the trait for an algorithm of your own.
