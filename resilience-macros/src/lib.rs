@@ -441,6 +441,9 @@ pub fn adaptive_limit(
 /// # assert_eq!(ResilientOrders::new(Database).find(1).unwrap(), "database 1");
 /// ```
 ///
+/// If the methods name a type of a supertrait's, it must be that of what is in the delegate: `type Error = T::Error`. Where there
+/// are several supertraits, write which one is meant, as in `<Self as Service>::Error`.
+///
 /// What a method asks of `Self` besides, as in `where Self: Sync`, is asked of what is in the delegate, for all of the trait.
 ///
 /// # Options

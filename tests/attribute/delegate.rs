@@ -639,6 +639,72 @@ fn supertraits_of_the_library_and_of_the_user() {
     });
 }
 
+trait Service {
+    type Error: std::error::Error + From<resilience::Error>;
+    type Answer;
+}
+
+trait Keyed<K> {
+    type Value: From<K>;
+}
+
+#[resilient]
+trait Calls: Service + Send + 'static {
+    #[adaptive_limit(name = "calls")]
+    fn answer(&self, answer: Self::Answer) -> Result<Self::Answer, Self::Error>;
+}
+
+#[resilient]
+trait TwoServices<K>: Service + Keyed<K> {
+    #[adaptive_limit(name = "calls")]
+    async fn value(&self, key: K) -> Result<<Self as Keyed<K>>::Value, <Self as Service>::Error>;
+}
+
+impl Service for Store {
+    type Error = Fail;
+    type Answer = u32;
+}
+
+impl Keyed<u8> for Store {
+    type Value = u32;
+}
+
+impl Calls for Store {
+    fn answer(&self, answer: u32) -> Result<u32, Fail> {
+        Ok(answer)
+    }
+}
+
+impl TwoServices<u8> for Store {
+    async fn value(&self, key: u8) -> Result<u32, Fail> {
+        Ok(key.into())
+    }
+}
+
+impl<T: Service> Service for ResilientCalls<T> {
+    type Error = T::Error;
+    type Answer = T::Answer;
+}
+
+impl<T: Service> Service for ResilientTwoServices<T> {
+    type Error = T::Error;
+    type Answer = ();
+}
+
+impl<K, T: Keyed<K>> Keyed<K> for ResilientTwoServices<T> {
+    type Value = T::Value;
+}
+
+#[test]
+fn types_of_supertraits() {
+    scoped(|registry| {
+        assert_eq!(ResilientCalls::new(Store(1)).answer(3).ok(), Some(3));
+        let services = ResilientTwoServices::new(Store(1));
+        assert_eq!(block_on(services.value(7)).ok(), Some(7));
+        assert_eq!(only(registry).succeeded, 2);
+    });
+}
+
 #[resilient]
 trait Futures {
     #[adaptive_limit(name = "futures")]

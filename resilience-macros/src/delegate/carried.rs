@@ -31,7 +31,12 @@ pub(crate) fn by_members(attrs: &[Attr]) -> TokenStream {
 pub(crate) fn by_struct(attrs: &[TokenStream]) -> TokenStream {
     attrs
         .iter()
-        .filter_map(|attr| carried(attr, &|_, _| None))
+        .filter_map(|attr| {
+            carried(attr, &|path, group| {
+                let hidden = group.is_some_and(|group| group.stream().to_string() == "hidden");
+                (is_path(path, "doc") && hidden).then_some(As::Itself)
+            })
+        })
         .map(|content| quote_spanned!(Span::mixed_site()=> #[#content]))
         .collect()
 }

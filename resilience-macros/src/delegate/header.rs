@@ -4,10 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::visit_mut::VisitMut as _;
-use syn::{GenericParam, Generics, Ident, Token, TypeParamBound, Visibility, WherePredicate};
+use syn::{
+    GenericArgument, GenericParam, Generics, Ident, Path, PathArguments, Token, TypeParamBound,
+    Visibility, WherePredicate,
+};
 
-use super::selfs;
-use crate::diagnostic::{Code, Diagnostics};
+use super::selfs::{self, Inherited};
+use crate::diagnostic::{Code, Diagnostics, error};
 
 /// What stands between the trait's attributes and its braces.
 pub(crate) struct Header {
@@ -109,6 +112,84 @@ impl Header {
             predicates.push(predicate.to_token_stream());
         }
         predicates
+    }
+}
+
+impl Header {
+    /// What ties a type of a supertrait's to that of what is in the delegate, which the calls take and return: the user says
+    /// what it is when implementing the supertrait.
+    pub(crate) fn tie(
+        &self,
+        Inherited { of, name }: &Inherited,
+        inner: &Ident,
+    ) -> syn::Result<Option<TokenStream>> {
+        let of = match of {
+            Some(of) => of.clone(),
+            None => match self.ancestors().as_slice() {
+                [] => return Ok(None),
+                [one] => one.clone(),
+                _ => {
+                    let message = format!(
+                        "which supertrait has `{name}` is not seen here; write `<Self as …>::{name}`"
+                    );
+                    return Err(error(Code::NotLimitable, name, message));
+                }
+            },
+        };
+        let mut tied = of.clone();
+        let value: GenericArgument = syn::parse_quote!(#name = <#inner as #of>::#name);
+        match tied.segments.last_mut().map(|last| &mut last.arguments) {
+            Some(PathArguments::AngleBracketed(arguments)) => arguments.args.push(value),
+            Some(arguments @ PathArguments::None) => {
+                *arguments = PathArguments::AngleBracketed(syn::parse_quote!(<#value>));
+            }
+            _ => return Ok(None),
+        }
+        selfs::projected(inner).visit_path_mut(&mut tied);
+        Ok(Some(quote!(Self: #tied)))
+    }
+
+    /// The supertraits that may have types.
+    fn ancestors(&self) -> Vec<Path> {
+        const WITHOUT: [&str; 16] = [
+            "Send",
+            "Sync",
+            "Sized",
+            "Unpin",
+            "UnwindSafe",
+            "RefUnwindSafe",
+            "Debug",
+            "Display",
+            "Clone",
+            "Copy",
+            "PartialEq",
+            "Eq",
+            "Hash",
+            "Default",
+            "Any",
+            "Error",
+        ];
+        let given = self.generics.where_clause.iter();
+        let further = given
+            .flat_map(|clause| &clause.predicates)
+            .filter_map(|predicate| match predicate {
+                WherePredicate::Type(predicate) if selfs::is(&predicate.bounded_ty) => {
+                    Some(&predicate.bounds)
+                }
+                _ => None,
+            });
+        let bounds = self.supertraits.iter().chain(further.flatten());
+        bounds
+            .filter_map(|bound| match bound {
+                TypeParamBound::Trait(bound) => Some(&bound.path),
+                _ => None,
+            })
+            .filter(|path| {
+                let last = path.segments.last();
+                last.is_some_and(|last| WITHOUT.iter().all(|known| last.ident != known))
+            })
+            .cloned()
+            .collect()
     }
 }
 

@@ -9,19 +9,22 @@ use syn::{
 };
 
 use super::header::is_relaxed;
+use super::selfs::Inherited;
 use super::{Target, carried, ours, receiver, renewed, selfs};
 use crate::args::Args;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::item::{Body, Function, refuse_signature};
 use crate::members::{Member, Said, What, is_block};
 use crate::plan::{Home, Plan};
-use crate::signature::{self, ungrouped};
+use crate::signature::{self, Output, ungrouped};
 
 /// A method, more than once if conditions decide on its limit.
 pub(crate) struct Method {
     /// What it asks of `Self`, as predicates on what is in the delegate. The method itself cannot ask for more than the
     /// trait's does.
     pub(crate) lifted: Vec<TokenStream>,
+    /// What it names of the supertraits' types.
+    pub(crate) inherited: Vec<Inherited>,
     copies: Vec<Copy>,
 }
 
@@ -53,6 +56,7 @@ impl Method {
         };
         let limits = limits(member, &sig, target, diagnostics);
         let lifted = lifted(&sig, &target.inner, diagnostics);
+        let inherited = selfs::inherited(&sig, &target.types, &target.ident);
         let function = handing_on(sig, lifted.is_some(), target, diagnostics);
         let attrs = carried::by_members(&member.attrs);
         let home = function.sig.receiver().map(|receiver| {
@@ -84,6 +88,7 @@ impl Method {
         }
         Some(Self {
             lifted: lifted.unwrap_or_default(),
+            inherited,
             copies,
         })
     }
@@ -152,10 +157,16 @@ fn limits(
             place: attr.tokens[0].span(),
         });
     }
-    if !says.is_empty()
-        && let Err(error) = refuse_signature(sig)
-    {
-        diagnostics.push(error);
+    if !says.is_empty() {
+        if let Err(error) = refuse_signature(sig) {
+            diagnostics.push(error);
+        }
+        if let (Output::Direct(_), ReturnType::Type(_, ty)) = (Output::of(sig), &sig.output)
+            && matches!(ungrouped(ty), Type::ImplTrait(_))
+        {
+            let message = "a rejected call has no such `impl Trait` to return, which what is in the delegate alone can make; return a `Result` of it";
+            diagnostics.report(Code::NotLimitable, ty, message);
+        }
     }
     limits
 }

@@ -30,7 +30,9 @@ struct Delegate {
     /// How the trait names what is in the delegate.
     target: Target,
     members: Vec<Written>,
-    /// Whether all that the trait asks for is among the members.
+    /// What ties the supertraits' types to those of what is in the delegate.
+    ties: Vec<TokenStream>,
+    /// Whether an impl can be written that lacks nothing.
     whole: bool,
 }
 
@@ -42,6 +44,9 @@ pub(crate) struct Target {
     pub(crate) name: Ident,
     /// The trait with its generic arguments.
     pub(crate) of: TokenStream,
+    pub(crate) ident: Ident,
+    /// The names of the trait's own types.
+    pub(crate) types: Vec<String>,
     pub(crate) krate: Option<Path>,
 }
 
@@ -139,6 +144,8 @@ impl Delegate {
             inner: free_name(item),
             name: format_ident!("Resilient{}", ident.unraw(), span = ours(ident.span())),
             of: quote!(#ident #arguments),
+            ident: ident.clone(),
+            types: taken.members.iter().filter_map(type_name).collect(),
             krate,
         };
         let attrs: Vec<TokenStream> = taken.attrs.iter().map(Attr::content).collect();
@@ -147,6 +154,7 @@ impl Delegate {
             attrs,
             target,
             members: Vec::new(),
+            ties: Vec::new(),
             whole: true,
         };
         for member in &mut taken.members {
@@ -156,11 +164,36 @@ impl Delegate {
                 None => delegate.whole = false,
             }
         }
+        delegate.tie(diagnostics);
         if taken.members.iter().all(|member| member.says().is_empty()) {
             let message = "no method of this trait has a limit; put `#[adaptive_limit]` on those whose calls are to be limited";
             diagnostics.report(Code::NotLimitable, delegate.header.keyword, message);
         }
         Some(delegate)
+    }
+
+    /// Ties what the methods name of the supertraits' types.
+    fn tie(&mut self, diagnostics: &mut Diagnostics) {
+        let mut known = Vec::new();
+        let methods = self.members.iter().filter_map(|member| match member {
+            Written::Method(method) => Some(&method.inherited),
+            Written::Other(_) => None,
+        });
+        for inherited in methods.flatten() {
+            match self.header.tie(inherited, &self.target.inner) {
+                Ok(tie) => {
+                    let text = tie.as_ref().map(TokenStream::to_string);
+                    if !known.contains(&text) {
+                        known.push(text);
+                        self.ties.extend(tie);
+                    }
+                }
+                Err(error) => {
+                    diagnostics.push(error);
+                    self.whole = false;
+                }
+            }
+        }
     }
 
     fn member(&self, member: &Member, diagnostics: &mut Diagnostics) -> Option<Written> {
@@ -311,6 +344,7 @@ impl Delegate {
             attrs,
             target,
             members,
+            ties,
             ..
         } = self;
         let Target {
@@ -323,6 +357,7 @@ impl Delegate {
         let params = header.params(inner);
         let unsafety = header.unsafety;
         let mut predicates = header.predicates(inner);
+        predicates.extend(ties);
         let mut content = TokenStream::new();
         for member in members {
             match member {
@@ -341,6 +376,13 @@ impl Delegate {
                 #content
             }
         }
+    }
+}
+
+fn type_name(member: &Member) -> Option<String> {
+    match member.rest.as_slice() {
+        [keyword, name, ..] if is_word(keyword, &["type"]) => Some(name.to_string()),
+        _ => None,
     }
 }
 

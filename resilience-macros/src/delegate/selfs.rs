@@ -4,7 +4,7 @@
 
 use proc_macro2::Ident;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Path, Type, TypePath, WherePredicate};
+use syn::{Path, Signature, Type, TypePath, WherePredicate};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::signature::ungrouped;
@@ -103,5 +103,61 @@ impl VisitMut for Replace<'_> {
             first.ident = self.inner.clone();
         }
         visit_mut::visit_path_mut(self, path);
+    }
+}
+
+/// A type of `Self` that the trait itself does not have: `Self::Error` or `<Self as Service>::Error`.
+pub(crate) struct Inherited {
+    /// The trait that has it, if that is written there.
+    pub(crate) of: Option<Path>,
+    pub(crate) name: Ident,
+}
+
+/// Finds what a method names of the supertraits' types.
+pub(crate) fn inherited(sig: &Signature, own: &[String], of: &Ident) -> Vec<Inherited> {
+    let mut finder = Finder {
+        own,
+        of,
+        found: Vec::new(),
+    };
+    finder.visit_signature_mut(&mut sig.clone());
+    finder.found
+}
+
+struct Finder<'a> {
+    own: &'a [String],
+    of: &'a Ident,
+    found: Vec<Inherited>,
+}
+
+impl VisitMut for Finder<'_> {
+    fn visit_type_path_mut(&mut self, path: &mut TypePath) {
+        let segments = &path.path.segments;
+        let (of, at) = match &path.qself {
+            None if segments[0].ident == "Self" => (None, 1),
+            Some(qself) if is(&qself.ty) && qself.position > 0 => {
+                let of = segments.iter().take(qself.position).cloned();
+                let of = Path {
+                    leading_colon: path.path.leading_colon,
+                    segments: of.collect(),
+                };
+                (Some(of), qself.position)
+            }
+            _ => return visit_mut::visit_type_path_mut(self, path),
+        };
+        let own = |name: &Ident| of.is_none() && self.own.iter().any(|own| name == own);
+        let of_itself = of
+            .as_ref()
+            .and_then(|of| of.segments.last())
+            .is_some_and(|last| last.ident == *self.of);
+        if let Some(segment) = segments.get(at)
+            && segment.arguments.is_none()
+            && !of_itself
+            && !own(&segment.ident)
+        {
+            let name = segment.ident.clone();
+            self.found.push(Inherited { of, name });
+        }
+        visit_mut::visit_type_path_mut(self, path);
     }
 }

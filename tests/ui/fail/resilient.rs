@@ -69,6 +69,21 @@ trait Selfs: Sized {
         Self: PartialEq<O>;
 }
 
+trait First {
+    type Row;
+}
+
+trait Second {}
+
+#[resilient]
+trait Outputs: First + Second {
+    #[adaptive_limit]
+    fn inherited(&self) -> Result<Self::Row, Error>;
+
+    #[adaptive_limit(rejected = nobody)]
+    fn rows(&self) -> impl Iterator<Item = u32>;
+}
+
 // There would be nothing to do.
 #[resilient]
 trait Unlimited {
