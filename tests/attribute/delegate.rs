@@ -639,6 +639,93 @@ fn supertraits_of_the_library_and_of_the_user() {
     });
 }
 
+#[resilient]
+#[async_trait::async_trait]
+trait Boxed {
+    #[adaptive_limit(name = "arguments")]
+    async fn text(&self, text: impl Into<String> + Send + 'static, _: &str) -> Result<String, Fail>
+    where
+        Self: Sized;
+    #[adaptive_limit(name = "arguments")]
+    async fn open<'a, K>(key: &'a K) -> Result<&'a K, Fail>
+    where
+        K: Sync + ?Sized,
+        Self: Sized;
+}
+
+#[async_trait::async_trait]
+impl Boxed for Store {
+    async fn text(
+        &self,
+        text: impl Into<String> + Send + 'static,
+        _: &str,
+    ) -> Result<String, Fail> {
+        pause().await;
+        Ok(text.into())
+    }
+    async fn open<'a, K: Sync + ?Sized>(key: &'a K) -> Result<&'a K, Fail> {
+        pause().await;
+        Ok(key)
+    }
+}
+
+#[resilient]
+trait Arguments {
+    #[adaptive_limit(name = "arguments")]
+    fn filled<'a>(&self, text: &'a mut String, with: &str) -> Result<&'a mut String, Fail>;
+    #[adaptive_limit(name = "arguments")]
+    fn early<'a: 'a, U: Clone>(&self, of: &'a U, mut each: impl FnMut(&U)) -> Result<U, Fail> {
+        each(of);
+        Ok(of.clone())
+    }
+    #[adaptive_limit(name = "arguments")]
+    async fn text(&self, text: impl Into<String>, _: &str, _: String) -> Result<String, Fail>;
+    #[adaptive_limit(name = "arguments")]
+    fn detached<'a>(
+        &'a self,
+        text: &str,
+    ) -> impl Future<Output = Result<usize, Fail>> + Send + use<'a, Self>;
+}
+
+impl Arguments for Store {
+    fn filled<'a>(&self, text: &'a mut String, with: &str) -> Result<&'a mut String, Fail> {
+        text.push_str(with);
+        Ok(text)
+    }
+    async fn text(&self, text: impl Into<String>, _: &str, _: String) -> Result<String, Fail> {
+        pause().await;
+        Ok(text.into())
+    }
+    fn detached<'a>(
+        &'a self,
+        text: &str,
+    ) -> impl Future<Output = Result<usize, Fail>> + Send + use<'a> {
+        let length = text.len();
+        async move { Ok(length) }
+    }
+}
+
+#[test]
+fn arguments_of_every_kind() {
+    scoped(|registry| {
+        let mut text = String::from("a");
+        let arguments = ResilientArguments::new(Store(1));
+        arguments.filled(&mut text, "b").expect("free").push('c');
+        assert_eq!(text, "abc");
+        let mut seen = 0;
+        assert_eq!(arguments.early(&3, |of| seen += of).ok(), Some(3));
+        assert_eq!(seen, 3);
+        let text = block_on(arguments.text("a", "b", String::new()));
+        assert_eq!(text.ok().as_deref(), Some("a"));
+        let detached = arguments.detached(&String::from("ab"));
+        assert_eq!(block_on(detached).ok(), Some(2));
+        let boxed = ResilientBoxed::new(Store(1));
+        assert_eq!(block_on(boxed.text("a", "b")).ok().as_deref(), Some("a"));
+        assert_eq!(block_on(ResilientBoxed::<Store>::open("k")).ok(), Some("k"));
+        assert_eq!(only(registry).succeeded, 6);
+    });
+}
+
 trait Service {
     type Error: std::error::Error + From<resilience::Error>;
     type Answer;

@@ -258,6 +258,7 @@ fn handing_on(
         }
         _ => quote_spanned!(Span::mixed_site()=> ::core::unreachable!()),
     };
+    selfs::captured(&mut sig.output, &target.inner);
     renew(&mut sig);
     let mut group = Group::new(Delimiter::Brace, body);
     group.set_span(Span::mixed_site());

@@ -4,7 +4,7 @@
 
 use proc_macro2::Ident;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Path, Signature, Type, TypePath, WherePredicate};
+use syn::{CapturedParam, Path, ReturnType, Signature, Type, TypePath, WherePredicate};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::signature::ungrouped;
@@ -76,6 +76,21 @@ pub(crate) fn projected(inner: &Ident) -> impl VisitMut {
 /// Writes `Self` as `T` wherever it stands.
 pub(crate) fn replaced(inner: &Ident) -> impl VisitMut {
     Replace { inner, whole: true }
+}
+
+/// Writes the `Self` that a future captures by `use<Self>` as `T`: it is a parameter in the trait only.
+pub(crate) fn captured(output: &mut ReturnType, inner: &Ident) {
+    struct Captured<'a>(&'a Ident);
+    impl VisitMut for Captured<'_> {
+        fn visit_captured_param_mut(&mut self, param: &mut CapturedParam) {
+            if let CapturedParam::Ident(ident) = param
+                && ident == "Self"
+            {
+                *ident = self.0.clone();
+            }
+        }
+    }
+    Captured(inner).visit_return_type_mut(output);
 }
 
 struct Replace<'a> {
