@@ -361,7 +361,8 @@ pub fn adaptive_limit(
 /// `Orders::new(..)`.
 ///
 /// The limits are those of the methods, so all delegates of a trait share them if they share a registry. Where each backend
-/// is to have limits of its own, give each delegate a registry, or put `#[adaptive_limit]` on the backends' `impl` blocks:
+/// is to have limits of its own, give each delegate a registry, or put `#[adaptive_limit]` on the backends' `impl` blocks. A
+/// method knows its limit in the first registry that it is given; in any other it looks it up for each call.
 ///
 /// ```
 /// # use resilience::registry::Registry;
@@ -456,6 +457,8 @@ pub fn adaptive_limit(
 /// - `unsafe` traits are refused, and traits without a limited method.
 /// - A call that what is in the delegate makes on itself is not limited; default bodies make such calls.
 /// - A boxed future is boxed once more if its method is limited.
+/// - Above `#[async_trait]`, what is in the delegate has to be `Send` and `Sync`, unless that says `?Send`.
+/// - A limited method cannot return an `impl Trait` other than a future, since there is none for a rejected call.
 /// - With `#[track_caller]`, a limited method sees the delegate as its caller.
 #[proc_macro_attribute]
 pub fn resilient(

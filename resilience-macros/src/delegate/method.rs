@@ -146,9 +146,7 @@ fn limits(
         if under.is_none() && says.len() > 1 {
             let message = "the method has another `#[adaptive_limit]`; leave one out";
             diagnostics.report(Code::DuplicateOption, attr.whole(), message);
-            if !limits.is_empty() {
-                continue;
-            }
+            continue;
         }
         args.krate = args.krate.or_else(|| target.krate.clone());
         limits.push(Limit {
