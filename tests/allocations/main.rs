@@ -1,9 +1,11 @@
 //! A call under a limit allocates nothing.
 
 use std::hint::black_box;
+use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use resilience::adaptive_limit;
+use resilience::registry::Registry;
 use resilience_tests::allocations::{Counting, count};
 use resilience_tests::calls;
 
@@ -81,5 +83,43 @@ fn a_limited_block_under_async_trait_allocates_the_futures_box_alone() {
             assert!(matches!(polled, Poll::Ready(Ok(7))));
         });
         assert_eq!(allocations, 1000);
+    }
+}
+
+#[resilience::resilient]
+trait Read {
+    #[adaptive_limit]
+    fn read(&self, key: u64) -> Result<u64, calls::CallError>;
+
+    #[adaptive_limit]
+    fn read_later(&self, key: u64) -> impl Future<Output = Result<u64, calls::CallError>> + Send;
+}
+
+impl Read for Above {
+    fn read(&self, key: u64) -> Result<u64, calls::CallError> {
+        Ok(black_box(key))
+    }
+
+    async fn read_later(&self, key: u64) -> Result<u64, calls::CallError> {
+        Ok(black_box(key))
+    }
+}
+
+#[test]
+fn a_delegate_allocates_nothing_in_any_registry() {
+    let registries = [Registry::new(), Registry::new()];
+    let given = registries
+        .iter()
+        .map(|registry| ResilientRead::with_registry(Above, registry));
+    for read in given.chain([ResilientRead::new(Above)]) {
+        let allocations = of_1000_calls(|| {
+            assert_eq!(read.read(7).ok(), Some(7));
+            let mut future = pin!(read.read_later(7));
+            let polled = future
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+            assert!(matches!(polled, Poll::Ready(Ok(7))));
+        });
+        assert_eq!(allocations, 0);
     }
 }
