@@ -4,12 +4,13 @@
 //! as a closure or an `async` block, so that `?`, `return` and labels leave the body only. Its own names are hygienic, its
 //! paths absolute, and the user's tokens keep their spans.
 
-use proc_macro2::{Group, Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Pat, Type};
 
 use crate::arguments;
-use crate::plan::{BoxedBlock, Home, Plan, Shape};
+use crate::async_block::AsyncBlock;
+use crate::plan::{Home, Plan, Shape};
 use crate::signature;
 
 impl Plan {
@@ -25,7 +26,7 @@ impl Plan {
             }
             Shape::Future => self.future(),
             Shape::Boxed(future) => self.boxed(future),
-            Shape::BoxedBlock(boxed) => self.boxed_block(boxed),
+            Shape::Block(block) => self.block(block),
         };
         let outer = &self.function.body.group;
         let inner_attrs = &self.function.body.inner_attrs;
@@ -156,19 +157,36 @@ impl Plan {
     ///     { before Box::pin(::resilience::__private::limit_async(…, resolved, async move { body }, …)) }
     /// }
     /// ```
-    fn boxed_block(&self, BoxedBlock { before, block }: &BoxedBlock) -> TokenStream {
+    /// If another macro is about to look for the block, it finds one:
+    /// ```text
+    ///     let resolved = …;
+    ///     before
+    ///     Box::pin(async move { ::resilience::__private::limit_async(…, resolved, async move { body }, …).await })
+    /// ```
+    fn block(&self, made: &AsyncBlock) -> TokenStream {
         let Self { output, .. } = self;
         let (private, resolved) = (self.private(), self.resolved());
         let (classify, reject) = (self.classify(), self.reject());
-        let future = block.stream();
-        let limited = quote_spanned! {Span::mixed_site()=>
-            #private::limit_async(#private::output::<#output>(), adaptive_limit_resolved, #future, #classify, #reject)
+        let AsyncBlock { before, block, .. } = made;
+        let mut future = quote_spanned! {Span::mixed_site()=>
+            #private::limit_async(#private::output::<#output>(), adaptive_limit_resolved, #block, #classify, #reject)
         };
-        let mut parentheses = Group::new(block.delimiter(), limited);
-        parentheses.set_span(block.span());
+        if made.looked_for {
+            future = quote_spanned!(Span::mixed_site()=> async move { #future.await });
+        }
+        if let Some(span) = made.parentheses {
+            let mut parentheses = Group::new(Delimiter::Parenthesis, future);
+            parentheses.set_span(span);
+            future = parentheses.into_token_stream();
+        }
+        let making = if made.looked_for && !made.declares_items() {
+            quote!(#before #future)
+        } else {
+            quote_spanned!(Span::mixed_site()=> { #before #future })
+        };
         quote_spanned! {Span::mixed_site()=>
             let adaptive_limit_resolved = #resolved;
-            { #before #parentheses }
+            #making
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod arguments;
+mod async_block;
 mod block;
 mod delegate;
 mod diagnostic;

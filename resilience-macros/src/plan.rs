@@ -1,9 +1,10 @@
 //! What will be emitted. All that can be wrong has been found when there is a plan; nothing fails behind it.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use syn::{Type, parse_quote};
 
 use crate::args::Args;
+use crate::async_block::AsyncBlock;
 use crate::diagnostic::Diagnostics;
 use crate::item::Function;
 use crate::signature::{self, Output};
@@ -39,17 +40,9 @@ pub(crate) enum Shape {
     Future,
     /// The boxed future of this type that the body makes is the call.
     Boxed(Type),
-    /// The body makes the future by a literal `Box::pin(async …)`, as `async_trait` writes it: the call is that block,
-    /// so that one allocation remains one.
-    BoxedBlock(BoxedBlock),
-}
-
-/// A body of the form `before Box::pin(block)`.
-pub(crate) struct BoxedBlock {
-    /// The statements before, and the path of `pin`.
-    pub(crate) before: TokenStream,
-    /// The parentheses around the block.
-    pub(crate) block: Group,
+    /// The body makes the future by a literal `async` block, which is the call: in a box, as `async_trait` writes it, so
+    /// that one allocation remains one, or where another attribute looks for it.
+    Block(AsyncBlock),
 }
 
 impl Plan {
@@ -78,11 +71,14 @@ impl Plan {
         let (shape, output) = match Output::of(&function.sig) {
             Output::Direct(ty) if function.sig.asyncness.is_some() => (Shape::Async, ty),
             Output::Direct(ty) => (Shape::Sync, ty),
-            Output::Future(ty) => (Shape::Future, ty),
+            Output::Future(ty) => match AsyncBlock::bare(&function) {
+                Some(block) => (Shape::Block(block), ty),
+                None => (Shape::Future, ty),
+            },
             Output::Boxed(future) => {
                 let output = parse_quote!(<#future as ::core::future::Future>::Output);
-                match boxed_block(&function.body.group) {
-                    Some(block) => (Shape::BoxedBlock(block), output),
+                match AsyncBlock::boxed(&function) {
+                    Some(block) => (Shape::Block(block), output),
                     None => (Shape::Boxed(future), output),
                 }
             }
@@ -96,79 +92,4 @@ impl Plan {
             place,
         }
     }
-}
-
-/// Looks for `Box::pin(async …)` at the body's end.
-fn boxed_block(body: &Group) -> Option<BoxedBlock> {
-    let mut before: Vec<TokenTree> = body.stream().into_iter().collect();
-    let TokenTree::Group(block) = before.pop()? else {
-        return None;
-    };
-    if block.delimiter() != Delimiter::Parenthesis || !is_async_block(&block) {
-        return None;
-    }
-    let mut rest = before.as_slice();
-    for segment in ["pin", "Box"] {
-        let [start @ .., TokenTree::Ident(ident)] = rest else {
-            return None;
-        };
-        if ident != segment {
-            return None;
-        }
-        rest = without_colons(start).unwrap_or(start);
-    }
-    // The rest of `::std::boxed::Box`.
-    while let [start @ .., TokenTree::Ident(ident)] = rest {
-        if ident == "return" {
-            return None;
-        }
-        rest = without_colons(start).unwrap_or(start);
-    }
-    // What ends in neither is part of the expression; a `return` or a macro before it may be a second way out.
-    let statements = match rest {
-        [] => true,
-        [.., TokenTree::Punct(punct)] => punct.as_char() == ';',
-        [.., TokenTree::Group(group)] => group.delimiter() == Delimiter::Brace,
-        _ => false,
-    };
-    if !statements || has_way_out(rest.iter().cloned()) {
-        return None;
-    }
-    Some(BoxedBlock {
-        before: before.into_iter().collect(),
-        block,
-    })
-}
-
-fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
-    match tokens {
-        [
-            start @ ..,
-            TokenTree::Punct(first),
-            TokenTree::Punct(second),
-        ] if first.as_char() == ':' && second.as_char() == ':' => Some(start),
-        _ => None,
-    }
-}
-
-fn is_async_block(parentheses: &Group) -> bool {
-    let tokens: Vec<TokenTree> = parentheses.stream().into_iter().take(4).collect();
-    let is =
-        |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
-    let (first, last) = match tokens.as_slice() {
-        [first, last] => (first, last),
-        [first, second, last] if is(second, "move") => (first, last),
-        _ => return false,
-    };
-    is(first, "async")
-        && matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
-}
-
-fn has_way_out(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == "return",
-        TokenTree::Punct(punct) => matches!(punct.as_char(), '!' | '?'),
-        TokenTree::Group(group) => has_way_out(group.stream()),
-        TokenTree::Literal(_) => false,
-    })
 }

@@ -1,6 +1,7 @@
 //! `#[tracing::instrument]`: above, a call that is rejected has no span, since the body is what makes it; below, it has one.
 
 use std::fmt::{self, Write as _};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -40,7 +41,40 @@ async fn below_later(text: String, mut error: u32) -> Result<u32, Error> {
 
 struct Client;
 
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+const NAME: &str = "below_with_items";
+
 impl Client {
+    #[adaptive_limit(name = "below_in_a_box")]
+    #[instrument(skip(self))]
+    fn below_in_a_box(&self, id: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        let own = id;
+        Box::pin(async move {
+            ::tracing::info!("in the body");
+            Ok(own)
+        })
+    }
+
+    #[adaptive_limit(name = "below_returned")]
+    #[instrument(skip(self))]
+    fn below_returned(&self, id: u32) -> impl Future<Output = Result<u32, Error>> {
+        let own = id;
+        async move {
+            ::tracing::info!("in the body");
+            Ok(own)
+        }
+    }
+
+    #[instrument(skip(self))]
+    #[adaptive_limit(name = "above_returned")]
+    fn above_returned(&self, id: u32) -> impl Future<Output = Result<u32, Error>> {
+        async move {
+            ::tracing::info!("in the body");
+            Ok(id)
+        }
+    }
+
     #[instrument(skip(self))]
     #[adaptive_limit(name = "above_of_self")]
     async fn above(&self, id: u32) -> Result<u32, Error> {
@@ -52,6 +86,14 @@ impl Client {
     async fn below(self: Box<Self>, id: u32) -> Result<u32, Error> {
         Ok(id)
     }
+}
+
+// The limit's name is not the item of the body, and so its block stays closed to it and to the span.
+#[adaptive_limit(name = NAME)]
+#[instrument]
+fn below_with_items(id: u32) -> BoxFuture<'static, Result<u32, Error>> {
+    const NAME: u32 = 1;
+    Box::pin(async move { Ok(id * NAME) })
 }
 
 #[async_trait]
@@ -166,11 +208,30 @@ fn under_async_trait_the_span_of_above_is_around_the_body() {
     assert!(rejected.is_empty());
 }
 
-// `instrument` knows what `async_trait` makes by the form `Box::pin(async move { .. })`, which the limit has taken the
-// place of by then. So below it takes the fn for a sync one: its span is around the making of the future alone.
+// `instrument` knows a fn that makes a future by the form `Box::pin(async move { .. })` or `async move { .. }`, which is what
+// the limit leaves at the fn's end.
 #[test]
-fn under_async_trait_the_span_of_below_misses_the_body() {
-    let [admitted, rejected] = spans("below_boxed", || now(Client.below_boxed(1)));
-    assert_eq!(admitted, ["below_boxed id=1", "event in 0"]);
-    assert_eq!(rejected, ["below_boxed id=1"]);
+fn below_the_span_of_a_future_is_around_the_limit() {
+    check_future("below_boxed", || now(Client.below_boxed(1)));
+    check_future("below_in_a_box", || now(Client.below_in_a_box(1)));
+    check_future("below_returned", || now(Client.below_returned(1)));
+}
+
+fn check_future(id: &str, call: impl Fn() -> Result<u32, Error>) {
+    let [admitted, rejected] = spans(id, call);
+    assert_eq!(admitted, [&*format!("{id} id=1"), "event in 1"]);
+    assert_eq!(rejected, [format!("{id} id=1")]);
+}
+
+#[test]
+fn the_options_see_no_item_of_the_body_for_the_sake_of_a_span() {
+    let [admitted, _] = spans(NAME, || now(below_with_items(1)));
+    assert_eq!(admitted, ["below_with_items id=1"]);
+}
+
+#[test]
+fn above_the_span_of_a_returned_future_is_around_the_body() {
+    let [admitted, rejected] = spans("above_returned", || now(Client.above_returned(1)));
+    assert_eq!(admitted, ["above_returned id=1", "event in 1"]);
+    assert!(rejected.is_empty());
 }

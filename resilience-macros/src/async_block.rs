@@ -1,0 +1,170 @@
+//! A body that ends in a literal `async` block, bare or as `Box::pin(async …)`.
+//!
+//! Attributes such as `#[tracing::instrument]` look for this form to tell the making of a future from the future, as it
+//! comes from `async_trait` or from a user's hand. The form costs nothing if there is no such attribute to see it.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::Attribute;
+
+use crate::item::Function;
+
+/// A body of the form `before async …` or `before Box::pin(async …)`.
+pub(crate) struct AsyncBlock {
+    /// The statements before, and the path of `pin`.
+    pub(crate) before: TokenStream,
+    /// The block with its keywords.
+    pub(crate) block: TokenStream,
+    /// Where the parentheses around the block are, if any.
+    pub(crate) parentheses: Option<Span>,
+    /// Whether another macro is about to look for the block.
+    pub(crate) looked_for: bool,
+}
+
+impl AsyncBlock {
+    /// Looks for `async …` at the body's end, if another macro is about to do the same. If none is, one future inside of
+    /// another would only make it larger.
+    pub(crate) fn bare(function: &Function) -> Option<Self> {
+        let mut before: Vec<TokenTree> = function.body.group.stream().into_iter().collect();
+        let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+        let keyword = before.iter().rposition(|token| is(token, "async"))?;
+        let block: TokenStream = before.drain(keyword..).collect();
+        if !looked_for(&function.attrs) || !is_async_block(&block) || !are_statements(&before) {
+            return None;
+        }
+        Some(Self {
+            before: before.into_iter().collect(),
+            block,
+            parentheses: None,
+            looked_for: true,
+        })
+    }
+
+    /// Looks for `Box::pin(async …)` at the body's end.
+    pub(crate) fn boxed(function: &Function) -> Option<Self> {
+        let mut before: Vec<TokenTree> = function.body.group.stream().into_iter().collect();
+        let TokenTree::Group(argument) = before.pop()? else {
+            return None;
+        };
+        if argument.delimiter() != Delimiter::Parenthesis || !is_async_block(&argument.stream()) {
+            return None;
+        }
+        let mut rest = before.as_slice();
+        for segment in ["pin", "Box"] {
+            let [start @ .., TokenTree::Ident(ident)] = rest else {
+                return None;
+            };
+            if ident != segment {
+                return None;
+            }
+            rest = without_colons(start).unwrap_or(start);
+        }
+        // The rest of `::std::boxed::Box`.
+        while let [start @ .., TokenTree::Ident(ident)] = rest {
+            if ident == "return" {
+                return None;
+            }
+            rest = without_colons(start).unwrap_or(start);
+        }
+        if !are_statements(rest) {
+            return None;
+        }
+        Some(Self {
+            block: argument.stream(),
+            parentheses: Some(argument.span()),
+            looked_for: looked_for(&function.attrs),
+            before: before.into_iter().collect(),
+        })
+    }
+
+    /// Whether the statements before declare something that what is put before them could name by mistake.
+    pub(crate) fn declares_items(&self) -> bool {
+        const ITEMS: [&str; 12] = [
+            "const", "enum", "extern", "fn", "impl", "mod", "static", "struct", "trait", "type",
+            "union", "use",
+        ];
+        self.before.clone().into_iter().any(
+            |token| matches!(token, TokenTree::Ident(ident) if ITEMS.iter().any(|item| ident == item)),
+        )
+    }
+}
+
+/// Whether one of a fn's attributes may be a macro, which then reads the fn as it is now. Names do not tell for certain; a
+/// built-in attribute taken for a macro makes the future larger, a macro taken for a built-in attribute misses the block.
+fn looked_for(attrs: &[Attribute]) -> bool {
+    const BUILT_IN: [&str; 20] = [
+        "allow",
+        "cfg",
+        "cold",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "export_name",
+        "forbid",
+        "ignore",
+        "inline",
+        "instruction_set",
+        "link_section",
+        "must_use",
+        "no_mangle",
+        "should_panic",
+        "target_feature",
+        "track_caller",
+        "unsafe",
+        "warn",
+    ];
+    const TOOLS: [&str; 4] = ["clippy", "diagnostic", "rustfmt", "rust_analyzer"];
+    attrs.iter().any(|attr| {
+        let path = attr.path();
+        let first = path.segments.first();
+        let of_a_tool = first.is_some_and(|first| {
+            path.segments.len() > 1 && TOOLS.iter().any(|tool| first.ident == tool)
+        });
+        !of_a_tool && !BUILT_IN.iter().any(|name| path.is_ident(name))
+    })
+}
+
+/// Whether this is complete before what follows. What ends in neither `;` nor braces is part of the expression; a `return`
+/// or a macro may be a second way out.
+fn are_statements(tokens: &[TokenTree]) -> bool {
+    let complete = match tokens {
+        [] => true,
+        [.., TokenTree::Punct(punct)] => punct.as_char() == ';',
+        [.., TokenTree::Group(group)] => group.delimiter() == Delimiter::Brace,
+        _ => false,
+    };
+    complete && !has_way_out(tokens.iter().cloned())
+}
+
+fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    match tokens {
+        [
+            start @ ..,
+            TokenTree::Punct(first),
+            TokenTree::Punct(second),
+        ] if first.as_char() == ':' && second.as_char() == ':' => Some(start),
+        _ => None,
+    }
+}
+
+fn is_async_block(tokens: &TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().take(4).collect();
+    let is =
+        |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+    let (first, last) = match tokens.as_slice() {
+        [first, last] => (first, last),
+        [first, second, last] if is(second, "move") => (first, last),
+        _ => return false,
+    };
+    is(first, "async")
+        && matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+fn has_way_out(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "return",
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '!' | '?'),
+        TokenTree::Group(group) => has_way_out(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
