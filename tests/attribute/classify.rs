@@ -94,6 +94,26 @@ fn borrowed<'a>(text: &'a str, error: Option<Error>) -> Result<(), Borrowed<'a>>
     Err(Borrowed(text, error))
 }
 
+type Lent<'a> = Box<dyn StdError + 'a>;
+
+// What the box holds may borrow as well.
+#[adaptive_limit]
+fn boxed_borrowed<'a>(text: &'a str, error: Option<Error>) -> Result<(), Lent<'a>> {
+    Err(Box::new(Borrowed(text, error)))
+}
+
+#[adaptive_limit]
+async fn boxed_borrowed_later<'a>(
+    text: &'a str,
+    error: Option<Error>,
+) -> Result<&'a str, Box<dyn StdError + Send + Sync + 'a>> {
+    pause().await;
+    match error {
+        Some(error) => Err(Box::new(error)),
+        None => Err(Box::new(Borrowed(text, None))),
+    }
+}
+
 #[adaptive_limit]
 fn generic<E: StdError + From<Error>>(error: E) -> Result<(), E> {
     Err(error)
@@ -125,6 +145,11 @@ fn overload_is_found_in_the_source_chain() {
         DROP
     );
     assert_eq!(counted(|| borrowed("a", None)), IGNORED);
+    let text = String::from("a");
+    let boxed = |error| counted(|| boxed_borrowed(&text, error).is_err());
+    assert_eq!((boxed(Some(timed_out())), boxed(None)), (DROP, IGNORED));
+    let later = |error| counted(|| block_on(boxed_borrowed_later(&text, error)).is_err());
+    assert_eq!((later(Some(timed_out())), later(None)), (DROP, IGNORED));
     assert_eq!(counted(|| generic(timed_out())), DROP);
     assert_eq!(counted(|| generic(Fail::Text)), IGNORED);
     assert_eq!(counted(|| in_io(Err(io::Error::other(timed_out())))), DROP);

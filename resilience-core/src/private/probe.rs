@@ -4,9 +4,7 @@
 //! dereferences, so the first of these that fits is chosen, for aliases of `Result` and generic error types too:
 //! an error that dereferences to a `dyn Error`, one that is an `Error`, any other error, any other output.
 
-use std::any::TypeId;
 use std::error::Error as StdError;
-use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -39,7 +37,7 @@ pub trait ViaDynError {
 #[diagnostic::do_not_recommend]
 impl<T, E: Deref<Target: DynError>> ViaDynError for &&&Probe<'_, Result<T, E>> {
     fn __adaptive_limit_classify(&self) -> Outcome {
-        judge(self.0, |error| is_overload(error.deref().as_dyn()))
+        judge(self.0, |error| overload_in(error.deref().as_dyn()))
     }
 
     fn __adaptive_limit_classify_rest(&self) -> Outcome {
@@ -47,26 +45,26 @@ impl<T, E: Deref<Target: DynError>> ViaDynError for &&&Probe<'_, Result<T, E>> {
     }
 }
 
-/// A `dyn Error`, with and without auto traits.
+/// A `dyn Error`, with and without auto traits. It may borrow.
 pub trait DynError {
     /// Drops the auto traits.
-    fn as_dyn(&self) -> &(dyn StdError + 'static);
+    fn as_dyn(&self) -> &(dyn StdError + '_);
 }
 
-impl DynError for dyn StdError {
-    fn as_dyn(&self) -> &(dyn StdError + 'static) {
+impl DynError for dyn StdError + '_ {
+    fn as_dyn(&self) -> &(dyn StdError + '_) {
         self
     }
 }
 
-impl DynError for dyn StdError + Send {
-    fn as_dyn(&self) -> &(dyn StdError + 'static) {
+impl DynError for dyn StdError + Send + '_ {
+    fn as_dyn(&self) -> &(dyn StdError + '_) {
         self
     }
 }
 
-impl DynError for dyn StdError + Send + Sync {
-    fn as_dyn(&self) -> &(dyn StdError + 'static) {
+impl DynError for dyn StdError + Send + Sync + '_ {
+    fn as_dyn(&self) -> &(dyn StdError + '_) {
         self
     }
 }
@@ -82,7 +80,7 @@ pub trait ViaError {
 #[diagnostic::do_not_recommend]
 impl<T, E: StdError> ViaError for &&Probe<'_, Result<T, E>> {
     fn __adaptive_limit_classify(&self) -> Outcome {
-        judge(self.0, overload_in)
+        judge(self.0, |error| overload_in(error))
     }
 
     fn __adaptive_limit_classify_rest(&self) -> Outcome {
@@ -148,45 +146,111 @@ impl<R> ViaOutput for Probe<'_, R> {
 /// Searches an error and its source chain for overload signals.
 ///
 /// The error itself may borrow, and then it is none of the types that are known; what caused it never does.
-fn overload_in<E: StdError>(error: &E) -> bool {
-    if let Some(error) = known(error) {
-        return is_overload(error);
-    }
-    error.source().is_some_and(is_overload)
-}
-
-/// Returns an error as the library's own types, of which the source chain of other errors is made.
-fn known<E: StdError>(error: &E) -> Option<&(dyn StdError + 'static)> {
-    // A box or a reference count answers `source` with the source of the error inside, not with that error itself.
-    if let Some(error) = cast::<E, Error>(error) {
-        return Some(error);
-    }
-    if let Some(error) = cast::<E, Box<Error>>(error) {
-        return Some(&**error);
-    }
-    if let Some(error) = cast::<E, Arc<Error>>(error) {
-        return Some(&**error);
-    }
-    if let Some(error) = cast::<E, io::Error>(error) {
-        return Some(error);
-    }
-    #[cfg(feature = "tokio")]
-    if let Some(error) = cast::<E, tokio::time::error::Elapsed>(error) {
-        return Some(error);
-    }
-    None
-}
-
-/// `Any::downcast_ref` for a type that is not known to be `'static`.
 #[expect(
     unsafe_code,
-    reason = "`Any` asks for `'static`, which the errors of limited functions need not be"
+    reason = "`downcast_ref` asks for `'static`, which the errors of limited functions need not be"
 )]
-fn cast<From, To: 'static>(value: &From) -> Option<&To> {
-    if typeid::of::<From>() != TypeId::of::<To>() {
-        return None;
+fn overload_in<'a>(error: &'a (dyn StdError + 'a)) -> bool {
+    // SAFETY: The two differ in a lifetime, which is no part of a layout or a vtable. `'static` lets one ask for the error's
+    // `TypeId`, which is that of the type with all its lifetimes made `'static` (the `typeid` crate rests on the same), and
+    // so downcast it. The types asked for here and in `is_overload` have no lifetime parameter: one that is found is the very
+    // type, and no lifetime has been made longer. What `source` returns is `'static` by itself. Nothing is kept.
+    let error = unsafe {
+        std::mem::transmute::<&'a (dyn StdError + 'a), &'a (dyn StdError + 'static)>(error)
+    };
+    // A box or a reference count answers `source` with the source of the error inside, not with that error itself.
+    if let Some(error) = error.downcast_ref::<Box<Error>>() {
+        return is_overload(&**error);
     }
-    // SAFETY: The ids are equal up to lifetimes, so both have one layout. The types that this fn is called with as `To`
-    // have no lifetime parameter, so `From` is `To` itself and no lifetime is made longer.
-    Some(unsafe { &*std::ptr::from_ref(value).cast::<To>() })
+    if let Some(error) = error.downcast_ref::<Arc<Error>>() {
+        return is_overload(&**error);
+    }
+    is_overload(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::marker::PhantomData;
+    use std::time::Duration;
+    use std::{fmt, io};
+
+    use super::*;
+
+    fn timed_out() -> Error {
+        Error::timed_out("dependency", Duration::from_secs(1))
+    }
+
+    /// An error of any type, with a lifetime or without, and no cause.
+    struct Of<T>(T);
+
+    impl<T> fmt::Debug for Of<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("Of")
+        }
+    }
+
+    impl<T> fmt::Display for Of<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            fmt::Debug::fmt(self, f)
+        }
+    }
+
+    impl<T> StdError for Of<T> {}
+
+    type Alias = Error;
+
+    #[test]
+    fn a_known_type_is_known_whatever_it_is_called_and_held_in() {
+        let alias: Alias = timed_out();
+        assert!(overload_in(&alias));
+        assert!(overload_in(&Box::new(timed_out())));
+        assert!(overload_in(&Arc::new(timed_out())));
+        assert!(overload_in(&io::Error::other(timed_out())));
+        assert!(!overload_in(&io::Error::other("no")));
+        assert!(!overload_in(&Box::new(Error::limit_exceeded(
+            "inner".into(),
+            1,
+            1
+        ))));
+        let boxed: Box<dyn StdError + '_> = Box::new(timed_out());
+        assert!(overload_in(&*boxed));
+    }
+
+    #[test]
+    fn a_type_is_never_taken_for_another_that_looks_like_it() {
+        let text = String::from("text");
+        // As large as a known type, made of one, or with a lifetime where that has none.
+        assert!(!overload_in(&Of(timed_out())));
+        assert!(!overload_in(&Of(Box::new(timed_out()))));
+        assert!(!overload_in(&Of(&text)));
+        assert!(!overload_in(&Of(PhantomData::<&'static Error>)));
+        assert!(!overload_in(&Of(PhantomData::<
+            dyn for<'a> Fn(&'a Error) -> &'a Error,
+        >)));
+        let boxed: Box<dyn StdError + Send + '_> = Box::new(Of(&*text));
+        assert!(!overload_in(boxed.as_dyn()));
+        // A reference is an error of its own, whose cause is that of what it points to.
+        assert!(!overload_in(&&timed_out()));
+    }
+
+    #[test]
+    fn the_cause_of_an_error_that_borrows_is_looked_at() {
+        #[derive(Debug)]
+        struct Caused<'a>(&'a str, Error);
+        impl fmt::Display for Caused<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.0)
+            }
+        }
+        impl StdError for Caused<'_> {
+            fn source(&self) -> Option<&(dyn StdError + 'static)> {
+                Some(&self.1)
+            }
+        }
+        let text = String::from("text");
+        let error = Caused(&text, timed_out());
+        assert!(overload_in(&error));
+        let boxed: Box<dyn StdError + Send + Sync + '_> = Box::new(error);
+        assert!(overload_in(boxed.as_dyn()));
+    }
 }
