@@ -1,4 +1,5 @@
-//! The arguments of an `async fn`: moved into the inner block, and dropped in the order of the plain fn.
+//! The arguments of an `async fn`: moved into the inner block, and dropped in the order of the plain fn. Those of a sync fn
+//! stay where they are, but for a few.
 //!
 //! The body of a plain `async fn` owns its arguments and drops them in reverse order when it ends. The body of a limited
 //! one is a block inside the `async fn`, which owns what it captures. Three things can go wrong there, and this module
@@ -69,6 +70,48 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
         captured.clear();
     }
     captured.into_iter().rev().chain(rebound).collect()
+}
+
+/// Binds the `mut` arguments of a sync fn anew that a closure can take without anybody noticing, and returns the statements.
+///
+/// Of a variable outside of the closure the compiler does not say that what is assigned to it is never read. Those that
+/// may have something to drop stay outside, where they are dropped in their turn.
+pub(crate) fn hold_sync(
+    sig: &mut Signature,
+    body: &TokenStream,
+    registry: &TokenStream,
+) -> TokenStream {
+    let mut held = TokenStream::new();
+    for input in &mut sig.inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        let attrs = kept(&typed.attrs);
+        // An array would be copied.
+        let cheap = drops_nothing(&typed.ty) && !matches!(*typed.ty, Type::Array(_));
+        if let Pat::Ident(binding) = &mut *typed.pat
+            && binding.by_ref.is_none()
+            && binding.subpat.is_none()
+            && cheap
+        {
+            let name = binding.ident.to_string();
+            if mentions(body, &name)
+                && !mentions(registry, &name)
+                && let Some(mutability) = binding.mutability.take()
+            {
+                let ident = &binding.ident;
+                held.extend(bind(&attrs, Some(mutability), ident, ident));
+            }
+        }
+    }
+    held
+}
+
+fn bind(
+    attrs: &[Attribute],
+    mutability: Option<Token![mut]>,
+    inner: &Ident,
+    outer: &Ident,
+) -> TokenStream {
+    quote_spanned!(Span::mixed_site()=> #(#attrs)* let #mutability #inner = #outer;)
 }
 
 /// The attributes that hold for what stands in for an argument too: whether it is there, and which lints are quiet about
@@ -159,8 +202,7 @@ impl Arguments<'_> {
         plain: bool,
     ) {
         self.rebinding |= !plain;
-        self.rebound
-            .push(quote_spanned!(Span::mixed_site()=> #(#attrs)* let #mutability #inner = #outer;));
+        self.rebound.push(bind(attrs, mutability, inner, outer));
     }
 }
 

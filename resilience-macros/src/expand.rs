@@ -6,7 +6,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Pat, Type};
+use syn::{Pat, Signature, Type};
 
 use crate::arguments;
 use crate::async_block::AsyncBlock;
@@ -17,11 +17,12 @@ impl Plan {
     /// Writes the limited fn.
     pub(crate) fn expand(mut self) -> TokenStream {
         let block = match &self.shape {
-            Shape::Sync => self.sync(),
+            Shape::Sync => {
+                let held = self.hold(arguments::hold_sync);
+                self.sync(&held)
+            }
             Shape::Async => {
-                let registry = self.args.registry.to_token_stream();
-                let body = self.function.body.group.stream();
-                let held = arguments::hold(&mut self.function.sig, &body, &registry);
+                let held = self.hold(arguments::hold);
                 self.asynchronous(&held)
             }
             Shape::Future => self.future(),
@@ -37,6 +38,16 @@ impl Plan {
         self.function.into_token_stream()
     }
 
+    /// Lets the body have its arguments, and returns the statements that do so.
+    fn hold(
+        &mut self,
+        hold: impl FnOnce(&mut Signature, &TokenStream, &TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let registry = self.args.registry.to_token_stream();
+        let body = self.function.body.group.stream();
+        hold(&mut self.function.sig, &body, &registry)
+    }
+
     /// ```text
     /// fn find(id: u32) -> Result<Row, Lost> { body }
     /// ```
@@ -50,9 +61,15 @@ impl Plan {
     /// dropped as they were. It is handed over at once: called in place or put in a variable it would be an `FnMut`,
     /// and the body could not return what it borrows from an argument. Its return type is where the compiler points if
     /// the body ends without a value.
-    fn sync(&self) -> TokenStream {
+    fn sync(&self, held: &TokenStream) -> TokenStream {
         let Self { output, .. } = self;
         let (private, resolved, body) = (self.private(), self.resolved(), self.body());
+        let body = if held.is_empty() {
+            body.into_token_stream()
+        } else {
+            // As in an `async` block below: the last expression's temporaries end before what is held.
+            quote_spanned!(Span::mixed_site()=> { #held match () { () => #body } })
+        };
         let (classify, reject) = (self.classify(), self.reject());
         // A body without a value is all right for `()`, and clippy would have it left out.
         let unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
