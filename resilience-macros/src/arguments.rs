@@ -13,11 +13,14 @@
 //!
 //! Binding anew stores an argument once more in the future, which is why it is not done to all of them.
 
+use std::mem;
+
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, FnArg, Ident, Pat, PatIdent, ReceiverKind, Signature, Token, Type};
 
+use crate::lints::{Place, placed};
 use crate::signature::{drops_nothing, mentions};
 
 /// Goes through the arguments, from first to last.
@@ -28,6 +31,8 @@ struct Arguments<'a> {
     captured: Vec<TokenStream>,
     /// Statements that bind arguments anew.
     rebound: Vec<TokenStream>,
+    /// What the next of them binds.
+    binding: Rebinding,
     /// Whether an argument that may have something to drop was bound anew.
     rebinding: bool,
 }
@@ -39,6 +44,7 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
         registry,
         captured: Vec::new(),
         rebound: Vec::new(),
+        binding: Rebinding::default(),
         rebinding: false,
     };
     for (index, input) in sig.inputs.iter_mut().enumerate() {
@@ -57,6 +63,10 @@ pub(crate) fn hold(sig: &mut Signature, body: &TokenStream, registry: &TokenStre
             FnArg::Typed(typed) => {
                 let attrs = kept(&typed.attrs);
                 arguments.typed(&attrs, index, &mut typed.pat, &typed.ty);
+                let binding = mem::take(&mut arguments.binding);
+                arguments
+                    .rebound
+                    .extend(binding.statement(&attrs, &mut typed.attrs));
             }
         }
     }
@@ -84,7 +94,6 @@ pub(crate) fn hold_sync(
     let mut held = TokenStream::new();
     for input in &mut sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
-        let attrs = kept(&typed.attrs);
         // An array would be copied.
         let cheap = drops_nothing(&typed.ty) && !matches!(*typed.ty, Type::Array(_));
         if let Pat::Ident(binding) = &mut *typed.pat
@@ -97,21 +106,46 @@ pub(crate) fn hold_sync(
                 && !mentions(registry, &name)
                 && let Some(mutability) = binding.mutability.take()
             {
-                let ident = &binding.ident;
-                held.extend(bind(&attrs, Some(mutability), ident, ident));
+                let mut anew = Rebinding::default();
+                anew.add(Some(mutability), &binding.ident, &binding.ident);
+                held.extend(anew.statement(&kept(&typed.attrs), &mut typed.attrs));
             }
         }
     }
     held
 }
 
-fn bind(
-    attrs: &[Attribute],
-    mutability: Option<Token![mut]>,
-    inner: &Ident,
-    outer: &Ident,
-) -> TokenStream {
-    quote_spanned!(Span::mixed_site()=> #(#attrs)* let #mutability #inner = #outer;)
+/// The variables of one argument that are bound anew. By one statement, since its attributes hold for all of them.
+#[derive(Default)]
+struct Rebinding {
+    inner: Vec<TokenStream>,
+    outer: Vec<Ident>,
+}
+
+impl Rebinding {
+    fn add(&mut self, mutability: Option<Token![mut]>, inner: &Ident, outer: &Ident) {
+        self.inner.push(quote!(#mutability #inner));
+        self.outer.push(outer.clone());
+    }
+
+    /// Returns the statement, if there is anything to bind. `kept` of the argument's attributes hold for it too, which
+    /// changes what they are on the argument.
+    fn statement(self, kept: &[Attribute], attrs: &mut Vec<Attribute>) -> Option<TokenStream> {
+        let Self { inner, outer } = self;
+        if inner.is_empty() {
+            return None;
+        }
+        let lints = placed(kept, Place::Variable);
+        *attrs = placed(attrs, Place::Argument);
+        Some(match (inner.as_slice(), outer.as_slice()) {
+            ([inner], [outer]) => {
+                quote_spanned!(Span::mixed_site()=> #(#lints)* let #inner = #outer;)
+            }
+            _ => {
+                quote_spanned!(Span::mixed_site()=> #(#lints)* let (#(#inner),*) = (#(#outer),*);)
+            }
+        })
+    }
 }
 
 /// The attributes that hold for what stands in for an argument too: whether it is there, and which lints are quiet about
@@ -139,7 +173,7 @@ impl Arguments<'_> {
                         ident: hidden.clone(),
                         subpat: None,
                     });
-                    self.rebind(attrs, None, &hidden, &hidden, false);
+                    self.rebind(None, &hidden, &hidden, false);
                 }
             }
             Pat::Ident(binding) if binding.by_ref.is_none() && binding.subpat.is_none() => {
@@ -167,7 +201,7 @@ impl Arguments<'_> {
         if mentions(self.body, &name) {
             if binding.mutability.is_some() || (self.rebinding && !plain) {
                 let mutability = binding.mutability.take();
-                self.rebind(attrs, mutability, &ident, &ident, plain);
+                self.rebind(mutability, &ident, &ident, plain);
             } else if !plain {
                 self.capture(attrs, &ident.to_token_stream());
             }
@@ -184,25 +218,25 @@ impl Arguments<'_> {
                 ident
             };
             let mutability = binding.mutability.take();
-            self.rebind(attrs, mutability, &inner, &outer, plain);
+            self.rebind(mutability, &inner, &outer, plain);
         }
     }
 
     fn capture(&mut self, attrs: &[Attribute], variable: &TokenStream) {
+        let attrs = placed(attrs, Place::Mention);
         self.captured
             .push(quote_spanned!(Span::mixed_site()=> #(#attrs)* let _ = &#variable;));
     }
 
     fn rebind(
         &mut self,
-        attrs: &[Attribute],
         mutability: Option<Token![mut]>,
         inner: &Ident,
         outer: &Ident,
         plain: bool,
     ) {
         self.rebinding |= !plain;
-        self.rebound.push(bind(attrs, mutability, inner, outer));
+        self.binding.add(mutability, inner, outer);
     }
 }
 

@@ -8,6 +8,7 @@ mod delegate;
 mod diagnostic;
 mod expand;
 mod item;
+mod lints;
 mod members;
 #[cfg(test)]
 mod mistakes;
@@ -269,6 +270,8 @@ use crate::plan::Plan;
 /// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
 /// - An argument of a sync fn that the body consumes on some paths only is dropped as soon as the body ends on the others, and
 ///   so before the arguments that it borrows.
+/// - Of a `mut` argument of a sync fn that may have something to drop, the compiler does not say that what is assigned to it is
+///   never read.
 /// - A fn that calls itself takes a slot for each level.
 /// - Of `mut self` in an `async fn`, the lifetimes stay what they are: it cannot be set to what borrows from the body.
 #[proc_macro_attribute]

@@ -15,5 +15,6 @@ mod exits;
 mod futures;
 mod hygiene;
 mod identity;
+mod lints;
 mod shapes;
 mod support;
