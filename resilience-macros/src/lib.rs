@@ -272,6 +272,7 @@ use crate::plan::Plan;
 ///   so before the arguments that it borrows.
 /// - Of a `mut` argument of a sync fn that may have something to drop, the compiler does not say that what is assigned to it is
 ///   never read.
+/// - A `mut` argument may be bound anew in the body, which clippy's restriction lints `shadow_same` and `shadow_reuse` see.
 /// - A fn that calls itself takes a slot for each level.
 /// - Of `mut self` in an `async fn`, the lifetimes stay what they are: it cannot be set to what borrows from the body.
 #[proc_macro_attribute]

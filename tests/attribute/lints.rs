@@ -1,6 +1,10 @@
 //! What the compiler and clippy say about a fn, they say about the limited one: nothing more and nothing less.
 //!
 //! An `expect` is fulfilled by a warning, and complained of where there is none.
+#![allow(
+    clippy::unnecessary_wraps,
+    reason = "what is limited returns a `Result`"
+)]
 
 use resilience::adaptive_limit;
 
@@ -79,14 +83,14 @@ both! {
         last.push('a');
         Ok((first.len() + last.len()) as u32)
     }
-    // A lint of the argument's name and type, beside one of its use.
-    [async] fn of_the_type_later(
-        #[cfg_attr(all(), expect(clippy::box_collection, unused_mut))] mut names: Box<Vec<u32>>,
+    // A lint of the argument's name, beside one of its use.
+    [async] fn of_the_name_later(
+        #[cfg_attr(all(), expect(non_snake_case, unused_mut))] mut First: Vec<u32>,
         #[expect(non_snake_case)] Other: String,
         #[expect(non_snake_case)] mut Last: String,
     ) {
         Last.push_str(&Other);
-        Ok((names.len() + Last.len()) as u32)
+        Ok((First.len() + Last.len()) as u32)
     }
 }
 
@@ -115,8 +119,8 @@ fn warnings_stay() {
         assert_eq!(block_on(limited::never_read_later(2, s())).ok(), Some(1));
         assert_eq!(block_on(limited::replaced_later(2)).ok(), Some(1));
         assert_eq!(block_on(limited::pattern_later((s(), s()))).ok(), Some(1));
-        let of_the_type = limited::of_the_type_later(Box::new(vec![1]), s(), s());
-        assert_eq!(block_on(of_the_type).ok(), Some(1));
+        let of_the_name = limited::of_the_name_later(vec![1], s(), s());
+        assert_eq!(block_on(of_the_name).ok(), Some(1));
         assert_eq!(never_read_and_dropped(s()).ok(), Some(1));
     });
 }
