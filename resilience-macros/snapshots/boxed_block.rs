@@ -24,7 +24,18 @@ fn find<'a>(
                     > as ::core::future::Future>::Output,
                 >(),
                 adaptive_limit_resolved,
-                async move { table.row(id).await },
+                async move {
+                    if false {
+                        return ::resilience::__private::absent::<
+                            <Pin<
+                                Box<dyn Future<Output = Result<Row, Lost>> + Send + 'a>,
+                            > as ::core::future::Future>::Output,
+                        >();
+                    }
+                    match () {
+                        () => table.row(id).await,
+                    }
+                },
                 |adaptive_limit_output| {
                     use ::resilience::__private::probe::{
                         ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,

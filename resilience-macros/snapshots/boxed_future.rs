@@ -1,11 +1,6 @@
 fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
     ::resilience::__private::Box::pin(
-        ::resilience::__private::limit_made::<
-            _,
-            BoxFuture<'_, Result<Row, Lost>>,
-            _,
-            _,
-        >(
+        ::resilience::__private::limit_async(
             ::resilience::__private::output::<
                 <BoxFuture<'_, Result<Row, Lost>> as ::core::future::Future>::Output,
             >(),
@@ -21,7 +16,9 @@ fn find(&self, id: u32) -> BoxFuture<'_, Result<Row, Lost>> {
                 );
                 &__ADAPTIVE_LIMIT_SITE
             }),
-            || { self.table.row(id).boxed() },
+            ::resilience::__private::made::<
+                BoxFuture<'_, Result<Row, Lost>>,
+            >(|| -> BoxFuture<'_, Result<Row, Lost>> { self.table.row(id).boxed() }),
             |adaptive_limit_output| {
                 use ::resilience::__private::probe::{
                     ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,

@@ -1,5 +1,5 @@
 fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send + '_ {
-    ::resilience::__private::limit_made(
+    ::resilience::__private::limit_async(
         ::resilience::__private::output::<Result<_, Lost>>(),
         ::resilience::__private::CallSite::resolve({
             static __ADAPTIVE_LIMIT_SITE: ::resilience::__private::CallSite = ::resilience::__private::CallSite::unnamed(
@@ -13,7 +13,7 @@ fn find(&self, id: u32) -> impl Future<Output = Result<impl Read, Lost>> + Send 
             );
             &__ADAPTIVE_LIMIT_SITE
         }),
-        || { async move { self.table.row(id).await } },
+        ::resilience::__private::made(|| { async move { self.table.row(id).await } }),
         |adaptive_limit_output| {
             use ::resilience::__private::probe::{
                 ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,

@@ -3,7 +3,7 @@
 //! Attributes such as `#[tracing::instrument]` look for this form to tell the making of a future from the future, as it
 //! comes from `async_trait` or from a user's hand. The form costs nothing if there is no such attribute to see it.
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::Attribute;
 
 use crate::item::Function;
@@ -12,8 +12,9 @@ use crate::item::Function;
 pub(crate) struct AsyncBlock {
     /// The statements before, and the path of `pin`.
     pub(crate) before: TokenStream,
-    /// The block with its keywords.
-    pub(crate) block: TokenStream,
+    /// `async` or `async move`.
+    pub(crate) keywords: TokenStream,
+    pub(crate) block: Group,
     /// Where the parentheses around the block are, if any.
     pub(crate) parentheses: Option<Span>,
     /// Whether another macro is about to look for the block.
@@ -27,12 +28,13 @@ impl AsyncBlock {
         let mut before: Vec<TokenTree> = function.body.group.stream().into_iter().collect();
         let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
         let keyword = before.iter().rposition(|token| is(token, "async"))?;
-        let block: TokenStream = before.drain(keyword..).collect();
-        if !looked_for(&function.attrs) || !is_async_block(&block) || !are_statements(&before) {
+        let (keywords, block) = async_block(before.drain(keyword..))?;
+        if !looked_for(&function.attrs) || !are_statements(&before) {
             return None;
         }
         Some(Self {
             before: before.into_iter().collect(),
+            keywords,
             block,
             parentheses: None,
             looked_for: true,
@@ -45,9 +47,10 @@ impl AsyncBlock {
         let TokenTree::Group(argument) = before.pop()? else {
             return None;
         };
-        if argument.delimiter() != Delimiter::Parenthesis || !is_async_block(&argument.stream()) {
+        if argument.delimiter() != Delimiter::Parenthesis {
             return None;
         }
+        let (keywords, block) = async_block(argument.stream())?;
         let mut rest = before.as_slice();
         for segment in ["pin", "Box"] {
             let [start @ .., TokenTree::Ident(ident)] = rest else {
@@ -69,7 +72,8 @@ impl AsyncBlock {
             return None;
         }
         Some(Self {
-            block: argument.stream(),
+            keywords,
+            block,
             parentheses: Some(argument.span()),
             looked_for: looked_for(&function.attrs),
             before: before.into_iter().collect(),
@@ -147,17 +151,20 @@ fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     }
 }
 
-fn is_async_block(tokens: &TokenStream) -> bool {
-    let tokens: Vec<TokenTree> = tokens.clone().into_iter().take(4).collect();
+/// Takes `async move { .. }` apart, if this is all there is.
+fn async_block(tokens: impl IntoIterator<Item = TokenTree>) -> Option<(TokenStream, Group)> {
+    let mut keywords: Vec<TokenTree> = tokens.into_iter().take(4).collect();
+    let TokenTree::Group(block) = keywords.pop()? else {
+        return None;
+    };
     let is =
         |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
-    let (first, last) = match tokens.as_slice() {
-        [first, last] => (first, last),
-        [first, second, last] if is(second, "move") => (first, last),
-        _ => return false,
+    let all = match keywords.as_slice() {
+        [first] => is(first, "async"),
+        [first, second] => is(first, "async") && is(second, "move"),
+        _ => false,
     };
-    is(first, "async")
-        && matches!(last, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+    (all && block.delimiter() == Delimiter::Brace).then(|| (keywords.into_iter().collect(), block))
 }
 
 fn has_way_out(tokens: impl IntoIterator<Item = TokenTree>) -> bool {

@@ -105,25 +105,34 @@ impl Plan {
     /// `let`, but then what comes after a body that never ends is unreachable, and the compiler says so.)
     fn asynchronous(&self, held: &TokenStream) -> TokenStream {
         let Self { output, .. } = self;
-        let (private, resolved, body) = (self.private(), self.resolved(), self.body());
+        let (private, resolved) = (self.private(), self.resolved());
         let (classify, reject) = (self.classify(), self.reject());
+        let body = self.typed(held, &self.body());
         quote_spanned! {Span::mixed_site()=>
             #private::limit_async(
                 #private::output::<#output>(),
                 #resolved,
-                async move {
-                    #held
-                    if false {
-                        return #private::absent::<#output>();
-                    }
-                    match () {
-                        () => #body
-                    }
-                },
+                async move #body,
                 #classify,
                 #reject,
             )
             .await
+        }
+    }
+
+    /// The braces of an `async` block that knows its output's type.
+    fn typed(&self, held: &TokenStream, body: &Group) -> TokenStream {
+        let (private, output) = (self.private(), &self.output);
+        quote_spanned! {Span::mixed_site()=>
+            {
+                #held
+                if false {
+                    return #private::absent::<#output>();
+                }
+                match () {
+                    () => #body
+                }
+            }
         }
     }
 
@@ -133,7 +142,7 @@ impl Plan {
     /// becomes
     /// ```text
     /// fn find(id: u32) -> impl Future<Output = Result<Row, Lost>> {
-    ///     ::resilience::__private::limit_made(output::<Result<Row, Lost>>(), resolved, || { body }, …)
+    ///     ::resilience::__private::limit_async(output::<Result<Row, Lost>>(), resolved, made(|| { body }), …)
     /// }
     /// ```
     fn future(&self) -> TokenStream {
@@ -144,17 +153,17 @@ impl Plan {
         let Self { output, .. } = self;
         let (private, resolved, body) = (self.private(), self.resolved(), self.body());
         let (classify, reject) = (self.classify(), self.reject());
-        let turbofish =
-            future.map(|future| quote_spanned!(Span::mixed_site()=> ::<_, #future, _, _>));
-        quote_spanned! {Span::mixed_site()=>
-            #private::limit_made #turbofish(
-                #private::output::<#output>(),
-                #resolved,
-                || #body,
-                #classify,
-                #reject,
-            )
-        }
+        // The compiler points at the calls if the body makes no future, or at the closure's type if it ends without a value.
+        let span = self.output_span();
+        let turbofish = future.map(|future| quote_spanned!(span=> ::<#future>));
+        let returns = future.map(|future| quote_spanned!(span=> -> #future));
+        let pointing = |call| signature::over_output(&self.function.sig, call);
+        let made = pointing(quote_spanned! {span=>
+            #private::made #turbofish(|| #returns #body)
+        });
+        pointing(quote_spanned! {span=>
+            #private::limit_async(#private::output::<#output>(), #resolved, #made, #classify, #reject)
+        })
     }
 
     /// As [`future`](Self::future), in a box again. The body's boxes may hold futures of several types.
@@ -184,9 +193,21 @@ impl Plan {
         let Self { output, .. } = self;
         let (private, resolved) = (self.private(), self.resolved());
         let (classify, reject) = (self.classify(), self.reject());
-        let AsyncBlock { before, block, .. } = made;
+        let AsyncBlock {
+            before,
+            keywords,
+            block,
+            ..
+        } = made;
+        let body = self.typed(&TokenStream::new(), block);
         let mut future = quote_spanned! {Span::mixed_site()=>
-            #private::limit_async(#private::output::<#output>(), adaptive_limit_resolved, #block, #classify, #reject)
+            #private::limit_async(
+                #private::output::<#output>(),
+                adaptive_limit_resolved,
+                #keywords #body,
+                #classify,
+                #reject,
+            )
         };
         if made.looked_for {
             future = quote_spanned!(Span::mixed_site()=> async move { #future.await });

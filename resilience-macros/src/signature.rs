@@ -1,6 +1,6 @@
 //! What the signature says about a call: what it returns and which arguments it holds.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
@@ -146,6 +146,23 @@ pub(crate) fn output_span(sig: &Signature) -> Span {
     }
 }
 
+/// Makes the compiler show the whole return type for what it has to say about these tokens, as it does in a plain fn. What
+/// it says twice then, it says of one place, and leaves the second out.
+pub(crate) fn over_output(sig: &Signature, tokens: TokenStream) -> TokenStream {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return tokens;
+    };
+    let output: Vec<TokenTree> = quote!(#ty).into_iter().collect();
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    if let ([from, ..], [.., to]) = (output.as_slice(), output.as_slice()) {
+        let path = tokens.len().saturating_sub(2);
+        for (index, token) in tokens.iter_mut().enumerate() {
+            token.set_span(if index < path { from } else { to }.span());
+        }
+    }
+    tokens.into_iter().collect()
+}
+
 fn first_span(tokens: TokenStream) -> Option<Span> {
     tokens.into_iter().next().map(|token| token.span())
 }
@@ -187,7 +204,6 @@ pub(crate) fn drops_nothing(ty: &Type) -> bool {
 
 /// Whether a fn's body may name this variable, be it in a format string.
 pub(crate) fn mentions(body: &TokenStream, name: &str) -> bool {
-    use proc_macro2::TokenTree;
     body.clone().into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == name,
         TokenTree::Group(group) => mentions(&group.stream(), name),

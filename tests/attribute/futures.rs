@@ -139,6 +139,24 @@ impl Client {
         }
     }
 
+    // What `?` converts to is known from the return type, as in the plain fn.
+    #[adaptive_limit(name = "parsed")]
+    fn parsed<'a>(&'a self, text: &'a str) -> impl Future<Output = Result<u32, Fail>> + 'a {
+        async move {
+            pause().await;
+            let value: u32 = text.parse()?;
+            Ok(value + self.name.len() as u32)
+        }
+    }
+
+    #[adaptive_limit(name = "parsed_in_a_box")]
+    fn parsed_in_a_box<'a>(&'a self, text: &'a str) -> LocalBoxFuture<'a, Result<u32, Fail>> {
+        if text.is_empty() {
+            return Box::pin(async { Err(Fail::Status(400))? });
+        }
+        Box::pin(async move { Ok(text.parse::<u32>()? + self.name.len() as u32) })
+    }
+
     #[adaptive_limit(name = "in_a_box")]
     fn in_a_box<'a>(
         &'a self,
@@ -201,6 +219,10 @@ fn a_returned_future_is_limited_and_not_its_making() {
         assert_eq!(block_on(client.in_one_box()).ok(), Some("c"));
         assert_eq!(block_on(client.in_a_local_box(Rc::new(1))).ok(), Some(1));
         assert_eq!(block_on(client.later("ab")).ok(), Some(4));
+        assert_eq!(block_on(client.parsed("1")).ok(), Some(3));
+        assert!(block_on(client.parsed("one")).is_err());
+        assert_eq!(block_on(client.parsed_in_a_box("1")).ok(), Some(3));
+        assert!(block_on(client.parsed_in_a_box("")).is_err());
         assert_eq!(block_on(forever(1)).ok(), Some(1));
 
         for name in [

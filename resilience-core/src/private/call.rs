@@ -46,6 +46,8 @@ pub fn limit_sync<R>(
 }
 
 /// Puts `future` under the limit. The first argument ties the output's type before the future is looked at.
+///
+/// The type is not told: if the future is none or has another output, the compiler says so, and nothing that would follow.
 #[inline]
 pub fn limit_async<R, F, C, J>(
     _output: PhantomData<fn() -> R>,
@@ -53,7 +55,7 @@ pub fn limit_async<R, F, C, J>(
     future: F,
     classify: C,
     reject: J,
-) -> Limited<F, C, J>
+) -> impl Future<Output = R> + use<R, F, C, J>
 where
     F: Future<Output = R>,
     C: FnOnce(&R) -> Outcome,
@@ -67,21 +69,10 @@ where
     }
 }
 
-/// Makes a future and puts it under the limit; the making is not limited.
+/// Makes the future that is put under the limit; the making is not limited.
 #[inline]
-pub fn limit_made<R, F, C, J>(
-    output: PhantomData<fn() -> R>,
-    resolved: Resolved,
-    make: impl FnOnce() -> F,
-    classify: C,
-    reject: J,
-) -> Limited<F, C, J>
-where
-    F: Future<Output = R>,
-    C: FnOnce(&R) -> Outcome,
-    J: FnOnce(Error) -> R,
-{
-    limit_async(output, resolved, make(), classify, reject)
+pub fn made<F>(make: impl FnOnce() -> F) -> F {
+    make()
 }
 
 pin_project! {
@@ -90,7 +81,7 @@ pin_project! {
     /// The slot is taken at the first poll and free again when the output is ready. Dropped before that, the future gives
     /// its slot back and the call is no sample.
     #[must_use = "futures do nothing unless polled"]
-    pub struct Limited<F, C, J> {
+    struct Limited<F, C, J> {
         #[pin]
         future: F,
         // Holds the slot between polls. During one the slot is held on the stack: a panic of the inner future frees it.

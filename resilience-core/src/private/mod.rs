@@ -6,7 +6,7 @@ pub mod probe;
 
 pub use std::boxed::Box;
 
-pub use call::{Limited, limit_async, limit_made, limit_sync};
+pub use call::{limit_async, limit_sync, made};
 pub use output::{Rejection, ResultLike, absent, drop_if, drop_on, output, reject};
 
 pub use crate::error::Error;

@@ -35,7 +35,7 @@ pub mod resilience {}
 pub mod __private {}
 pub fn limit_sync() {}
 pub fn limit_async() {}
-pub fn limit_made() {}
+pub fn made() {}
 pub fn drop() {}
 pub fn here() {}
 pub fn absent() {}
