@@ -45,3 +45,16 @@ fn on_the_range_of_windows() {
     assert_eq!((window(shortest), window(longest)), (None, None));
     assert!(window(shortest - 1).is_some() && window(longest + 1).is_some());
 }
+
+#[test]
+fn on_the_nearest_name() {
+    for line in include_str!("../../../tests/nearest.csv").lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [given, known, suggestion] = fields[..] else {
+            panic!("{line}")
+        };
+        let known: Vec<&str> = known.split(' ').collect();
+        let suggestion = Some(suggestion).filter(|suggestion| !suggestion.is_empty());
+        assert_eq!(key::nearest(given, &known), suggestion, "{line}");
+    }
+}

@@ -118,19 +118,17 @@ pub(crate) fn canonical(name: &str) -> String {
         .collect()
 }
 
-/// Returns the known name that a misspelt one most likely stands for.
+/// Returns the known name that a misspelt one most likely stands for, unless none is near: one change for every three
+/// letters given, and one in any case. The registry has the same rule.
 pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let name = canonical(name);
+    let fold = |text: &str| canonical(text).replace(' ', "");
+    let name = fold(name);
+    let farthest = (name.chars().count() / 3).max(1);
     known
         .iter()
-        .map(|known| {
-            (
-                strsim::damerau_levenshtein(&name, &canonical(known)),
-                *known,
-            )
-        })
-        .filter(|(distance, _)| *distance <= (name.len() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
+        .map(|known| (strsim::damerau_levenshtein(&name, &fold(known)), *known))
+        .filter(|(distance, _)| !name.is_empty() && *distance <= farthest)
+        .min()
         .map(|(_, known)| known)
 }
 
