@@ -206,8 +206,9 @@ impl CallSite {
 
 /// Refuses a limit that there cannot be. The site is a `static`, so a constant that is out of range does not compile.
 #[track_caller]
-const fn checked(limit: u32, refusal: &'static str) -> u32 {
-    assert!(1 <= limit && limit <= Bounds::MAX, "{}", refusal);
+const fn checked(limit: u32, if_below: &'static str, if_above: &'static str) -> u32 {
+    assert!(1 <= limit, "{}", if_below);
+    assert!(limit <= Bounds::MAX, "{}", if_above);
     limit
 }
 
@@ -262,7 +263,8 @@ impl CallSite {
     pub const fn initial_limit(mut self, limit: u32) -> Self {
         self.initial_limit = Some(checked(
             limit,
-            "`initial_limit` is not from 1 to 1000000 [R4C-ATR-009]",
+            "`initial_limit` is below 1; at least one call must pass [R4C-ATR-003]",
+            "`initial_limit` is above 1000000, the most calls of one limit [R4C-ATR-009]",
         ));
         self
     }
@@ -273,7 +275,8 @@ impl CallSite {
     pub const fn min_limit(mut self, limit: u32) -> Self {
         self.min_limit = Some(checked(
             limit,
-            "`min_limit` is not from 1 to 1000000 [R4C-ATR-009]",
+            "`min_limit` is below 1; at least one call must pass [R4C-ATR-003]",
+            "`min_limit` is above 1000000, the most calls of one limit [R4C-ATR-009]",
         ));
         self
     }
@@ -284,7 +287,8 @@ impl CallSite {
     pub const fn max_limit(mut self, limit: u32) -> Self {
         self.max_limit = Some(checked(
             limit,
-            "`max_limit` is not from 1 to 1000000 [R4C-ATR-009]",
+            "`max_limit` is below 1; at least one call must pass [R4C-ATR-003]",
+            "`max_limit` is above 1000000, the most calls of one limit [R4C-ATR-009]",
         ));
         self
     }
