@@ -1,5 +1,8 @@
 //! The attribute macros of `resilience`; use them through that crate.
 
+// Tells where tokens stand, which `proc_macro2` does not.
+extern crate proc_macro;
+
 mod args;
 mod arguments;
 mod async_block;

@@ -1,5 +1,6 @@
 //! Literals among expressions, also where a `macro_rules` metavariable wraps them in an invisible group.
 
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Expr, Lit};
 
@@ -11,12 +12,68 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
     }
 }
 
-/// Writes an expression for a message, more like the user wrote it than the compiler does.
+/// Writes an expression for a message as the user wrote it, on one line.
 pub(crate) fn shown(expr: &Expr) -> String {
-    let text = expr.to_token_stream().to_string();
-    let text = text.replace(" :: ", "::").replace(":: ", "::");
-    text.strip_prefix("- ")
-        .map_or_else(|| text.clone(), |rest| format!("-{rest}"))
+    let tokens = expr.to_token_stream();
+    if !proc_macro::is_available() {
+        return tokens.to_string();
+    }
+    let mut shown = Shown::default();
+    shown.write(tokens);
+    shown.text
+}
+
+/// Tokens as text, with spaces where they are in the source.
+#[derive(Default)]
+struct Shown {
+    text: String,
+    last: Option<Span>,
+}
+
+impl Shown {
+    fn write(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            let TokenTree::Group(group) = token else {
+                self.push(&token.to_string(), token.span());
+                continue;
+            };
+            // Where the delimiters are is lost when `syn` puts a group together again.
+            let (open, close) = match group.delimiter() {
+                Delimiter::Parenthesis => ("(", ")"),
+                Delimiter::Bracket => ("[", "]"),
+                Delimiter::Brace => ("{ ", " }"),
+                Delimiter::None => ("", ""),
+            };
+            self.push(open, group.span());
+            self.last = None;
+            self.write(group.stream());
+            self.text.push_str(close);
+            self.last = Some(group.span());
+        }
+    }
+
+    fn push(&mut self, piece: &str, span: Span) {
+        if self.last.is_some_and(|last| !touch(last, span)) {
+            self.text.push(' ');
+        }
+        self.text.push_str(piece);
+        self.last = Some(span);
+    }
+}
+
+/// Whether nothing stands between two tokens.
+fn touch(before: Span, after: Span) -> bool {
+    let (end, start) = (before.unwrap().end(), after.unwrap().start());
+    (end.line(), end.column()) == (start.line(), start.column())
+}
+
+/// Returns the `Self` that stands somewhere in an expression.
+pub(crate) fn find_self(tokens: TokenStream) -> Option<TokenTree> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(ref ident) if ident == "Self" => Some(token),
+        TokenTree::Group(group) => find_self(group.stream()),
+        _ => None,
+    })
 }
 
 /// Returns the literal that an expression is.

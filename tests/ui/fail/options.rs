@@ -52,6 +52,21 @@ fn no_paths() -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit(
+    drop_if = |output: &Result<_, _>| {
+        output.is_err()
+    },
+    enabled = cfg!(test) && !cfg!(miri)
+)]
+fn shown_as_written() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(backoff_ratio = 0.5, algorithm = "aimd", alpha = 3, min_window_sampels = 5)]
+fn options_of_an_algorithm() -> Result<(), Error> {
+    Ok(())
+}
+
 #[adaptive_limit(drop_on = [1 +, Error])]
 fn no_pattern() -> Result<(), Error> {
     Ok(())
@@ -72,6 +87,17 @@ fn suffixes() -> Result<(), Error> {
     Ok(())
 }
 
+#[adaptive_limit(crate = some thing)]
+fn no_crate() -> Result<(), Error> {
+    Ok(())
+}
+
+#[adaptive_limit(crate = <u32 as Trait>::module)]
+fn no_module() -> Result<(), Error> {
+    Ok(())
+}
+
 fn main() {
     let _ = algorithms_ignore_case();
+    let _ = (shown_as_written(), options_of_an_algorithm(), no_crate(), no_module());
 }
