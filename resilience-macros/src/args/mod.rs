@@ -10,7 +10,7 @@ mod patterns;
 mod text;
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, LitStr, Pat, Path, Token};
@@ -151,6 +151,17 @@ impl Args {
         } else {
             value
         };
+        if matches!(
+            key,
+            Key::Name | Key::Config | Key::InitialLimit | Key::MinLimit | Key::MaxLimit
+        ) && let Some(token) = literal::find_self(value.to_token_stream())
+        {
+            let given = literal::shown(&value);
+            let message = format!(
+                "{key} ({given}) becomes part of a static, where there is no `Self`; write the type in its place, or a constant outside of the `impl` block"
+            );
+            return Err(error(Code::WrongValue, token, message));
+        }
         match key {
             Key::Name => self.name = Some(text::name(key, &value)?),
             Key::Config => self.config = Some(text::name(key, &value)?),

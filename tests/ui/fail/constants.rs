@@ -40,4 +40,30 @@ fn beyond_ascii() -> Result<(), Error> {
     Ok(())
 }
 
-fn main() {}
+struct Orders;
+
+impl Orders {
+    const NAME: &str = "orders";
+    const MOST: u32 = 5;
+
+    #[adaptive_limit(name = Self::NAME, max_limit = 2 * Self::MOST)]
+    fn by_self(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[adaptive_limit(name = Orders::NAME, max_limit = 2 * Orders::MOST)]
+    fn by_type(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[adaptive_limit(config = <Self as Named>::NAME)]
+impl Orders {
+    fn of_a_block(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+fn main() {
+    let _ = (Orders.by_self(), Orders.by_type(), Orders.of_a_block());
+}
