@@ -21,7 +21,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, FnArg, Ident, Pat, PatIdent, ReceiverKind, Signature, Token, Type};
 
 use crate::lints::{Place, placed};
-use crate::signature::{drops_nothing, mentions};
+use crate::signature::{drops_nothing, is_array_of_numbers, mentions};
 
 /// Goes through the arguments, from first to last.
 struct Arguments<'a> {
@@ -94,8 +94,7 @@ pub(crate) fn hold_sync(
     let mut held = TokenStream::new();
     for input in &mut sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
-        // An array would be copied.
-        let cheap = drops_nothing(&typed.ty) && !matches!(*typed.ty, Type::Array(_));
+        let cheap = drops_nothing(&typed.ty) && !is_array_of_numbers(&typed.ty);
         if let Pat::Ident(binding) = &mut *typed.pat
             && binding.by_ref.is_none()
             && binding.subpat.is_none()
@@ -177,7 +176,10 @@ impl Arguments<'_> {
                 }
             }
             Pat::Ident(binding) if binding.by_ref.is_none() && binding.subpat.is_none() => {
-                self.binding(attrs, binding, plain, true);
+                // An array of numbers may be large, and has no lifetimes that would have to change.
+                if !is_array_of_numbers(ty) {
+                    self.binding(attrs, binding, plain, true);
+                }
             }
             _ => {
                 let mut bindings = Bindings {

@@ -202,6 +202,17 @@ pub(crate) fn drops_nothing(ty: &Type) -> bool {
     }
 }
 
+/// Whether this is an array of what has neither anything to drop nor a lifetime.
+pub(crate) fn is_array_of_numbers(ty: &Type) -> bool {
+    match ungrouped(ty) {
+        Type::Array(array) => {
+            is_array_of_numbers(&array.elem)
+                || matches!(ungrouped(&array.elem), Type::Path(_)) && drops_nothing(&array.elem)
+        }
+        _ => false,
+    }
+}
+
 /// Whether a fn's body may name this variable, be it in a format string.
 pub(crate) fn mentions(body: &TokenStream, name: &str) -> bool {
     body.clone().into_iter().any(|token| match token {

@@ -1,10 +1,12 @@
 //! Arguments are dropped when and in the order in which the plain fn drops them.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Mutex;
 
 use resilience::adaptive_limit;
 
-use crate::support::{Fail, Noisy, block_on, pause, scoped};
+use crate::support::{Fail, Noisy, block_on, pause, poll_once, scoped};
 
 struct Pair<'a> {
     left: Noisy<'a>,
@@ -151,4 +153,86 @@ fn of_futures_that_never_run() {
     let limited = std::mem::take(&mut *log.lock().expect("no panic"));
     drop(plain::early(noisy("a"), noisy("b")));
     assert_eq!(limited, *log.lock().expect("no panic"));
+}
+
+type Log = Mutex<Vec<&'static str>>;
+type Boxed<'a> = Pin<Box<dyn Future<Output = Result<(), Fail>> + 'a>>;
+
+/// The same fns that return a future, with and without the attribute.
+macro_rules! making {
+    ($(fn $name:ident($($args:tt)*) -> ($($output:tt)*) $body:block)*) => {
+        mod plainly_made {
+            use super::*;
+            $(pub(super) fn $name<'a>($($args)*) -> $($output)* $body)*
+        }
+        mod made {
+            use super::*;
+            $(
+                #[adaptive_limit]
+                pub(super) fn $name<'a>($($args)*) -> $($output)* $body
+            )*
+        }
+    };
+}
+
+making! {
+    fn returned(log: &'a Log, a: N<'a>, b: N<'a>, _: N<'a>, _c: N<'a>) -> (impl Future<Output = Result<(), Fail>> + 'a) {
+        let _making = Noisy("making", log);
+        async move {
+            let _local = Noisy("local", log);
+            pause().await;
+            let _ = (&b, &a);
+            Ok(())
+        }
+    }
+    fn in_a_box(log: &'a Log, a: N<'a>, b: N<'a>, _: N<'a>, _c: N<'a>) -> (Pin<Box<dyn Future<Output = Result<(), Fail>> + 'a>>) {
+        let _making = Noisy("making", log);
+        let future = async move {
+            let _local = Noisy("local", log);
+            pause().await;
+            let _ = (&b, &a);
+            Ok(())
+        };
+        Box::pin(future)
+    }
+    fn in_one_box(log: &'a Log, a: N<'a>, b: N<'a>, _: N<'a>, _c: N<'a>) -> (Pin<Box<dyn Future<Output = Result<(), Fail>> + 'a>>) {
+        let _making = Noisy("making", log);
+        Box::pin(async move {
+            let _local = Noisy("local", log);
+            pause().await;
+            let _ = (&b, &a);
+            Ok(())
+        })
+    }
+}
+
+#[test]
+fn of_returned_futures() {
+    macro_rules! check {
+        ($($name:ident)*) => {
+            $({
+                let run = |limited: bool, polls: usize| {
+                    let log = Log::default();
+                    let noisy = |name| Noisy(name, &log);
+                    let (a, b, c, d) = (noisy("a"), noisy("b"), noisy("_"), noisy("c"));
+                    let mut future: Boxed<'_> = if limited {
+                        Box::pin(made::$name(&log, a, b, c, d))
+                    } else {
+                        Box::pin(plainly_made::$name(&log, a, b, c, d))
+                    };
+                    for _ in 0..polls {
+                        let _ = poll_once(future.as_mut());
+                    }
+                    log.lock().expect("no panic").push("polled");
+                    drop(future);
+                    log.into_inner().expect("no panic")
+                };
+                for polls in 0..3 {
+                    let plain = run(false, polls);
+                    assert_eq!(scoped(|_| run(true, polls)), plain, "{} {polls}", stringify!($name));
+                }
+            })*
+        };
+    }
+    check!(returned in_a_box in_one_box);
 }

@@ -43,6 +43,15 @@ both! {
         pause().await;
         Ok(bytes.len() + name.len())
     }
+    async fn one_kibibyte(mut bytes: [u8; 1024], _hint: String, name: String) {
+        bytes[0] += 1;
+        pause().await;
+        Ok(bytes.len() + name.len())
+    }
+    async fn many_small(a: u8, b: &str, c: Option<u32>, d: [u64; 2], _: u32) {
+        pause().await;
+        Ok(usize::from(a) + b.len() + c.map_or(0, |c| c as usize) + d.len())
+    }
     async fn with_mut(mut count: usize, text: &str) {
         pause().await;
         count += text.len();
@@ -72,8 +81,67 @@ fn a_limited_future_is_at_most_64_bytes_larger() {
         small(1);
         strings(s(), s(), s(), s(), s());
         large([0; 4096], "", s());
+        one_kibibyte([0; 1024], s(), s());
+        many_small(1, "", None, [0; 2], 1);
         with_mut(1, "");
         with_local(1);
+    }
+}
+
+/// As the fns above, but such as return a future.
+macro_rules! both_made {
+    ($(fn $name:ident($($args:tt)*) -> ($($output:tt)*) $body:block)*) => {
+        mod plainly_made {
+            use super::*;
+            $(pub(super) fn $name($($args)*) -> $($output)* $body)*
+        }
+        mod made {
+            use super::*;
+            $(
+                #[adaptive_limit]
+                pub(super) fn $name($($args)*) -> $($output)* $body
+            )*
+        }
+    };
+}
+
+both_made! {
+    fn returned(id: u32, bytes: [u8; 1024]) -> (impl Future<Output = Result<usize, Fail>>) {
+        async move {
+            pause().await;
+            Ok(bytes.len() + id as usize)
+        }
+    }
+    fn boxed_small(id: u32) -> (BoxFuture<'static, Result<usize, Fail>>) {
+        Box::pin(async move {
+            pause().await;
+            Ok(id as usize)
+        })
+    }
+    fn boxed_large(name: &str, bytes: [u8; 1024]) -> (BoxFuture<'_, Result<usize, Fail>>) {
+        Box::pin(async move {
+            let bytes = bytes;
+            pause().await;
+            Ok(name.len() + bytes.len())
+        })
+    }
+}
+
+#[test]
+fn a_limited_future_that_is_returned_is_at_most_64_bytes_larger() {
+    macro_rules! check {
+        ($($name:ident: $plain:expr, $limited:expr;)*) => {
+            $({
+                let (plain, limited) = (size_of_val(&$plain), size_of_val(&$limited));
+                println!("{}: {plain} -> {limited}", stringify!($name));
+                assert!(limited <= plain + 64, "{}: {plain} -> {limited}", stringify!($name));
+            })*
+        };
+    }
+    check! {
+        returned: plainly_made::returned(1, [0; 1024]), made::returned(1, [0; 1024]);
+        boxed_small: *plainly_made::boxed_small(1), *made::boxed_small(1);
+        boxed_large: *plainly_made::boxed_large("", [0; 1024]), *made::boxed_large("", [0; 1024]);
     }
 }
 
@@ -103,6 +171,11 @@ async fn unwind_safe(id: u32) -> Result<&'static str, Fail> {
     Ok(if id == 0 { "" } else { "some" })
 }
 
+#[adaptive_limit]
+fn unwind_safe_made(id: u32) -> impl Future<Output = Result<u32, Fail>> {
+    async move { Ok(id) }
+}
+
 #[test]
 fn auto_traits_are_those_of_the_plain_future() {
     fn send<T: Send>(value: T) -> T {
@@ -122,6 +195,7 @@ fn auto_traits_are_those_of_the_plain_future() {
         assert!(block_on(send(only_send_output(OnlySend::new(1)))).is_ok());
         assert_eq!(block_on(local(Rc::new(1))).ok(), Some(1));
         calm(unwind_safe(1));
+        calm(unwind_safe_made(1));
     });
 }
 

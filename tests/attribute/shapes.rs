@@ -224,6 +224,31 @@ impl Service {
     }
 
     #[adaptive_limit]
+    fn by_mut_box(mut self: Box<Self>) -> Result<Box<Self>, Fail> {
+        self.calls += 1;
+        Ok(self)
+    }
+
+    #[adaptive_limit]
+    async fn counted_later(self: Rc<Self>, other: Rc<Self>) -> Result<usize, Fail> {
+        pause().await;
+        Ok(Rc::strong_count(&self) + Rc::strong_count(&other))
+    }
+
+    #[adaptive_limit]
+    async fn shared_later(self: Arc<Self>) -> Result<Arc<Self>, Fail> {
+        pause().await;
+        Ok(self)
+    }
+
+    #[adaptive_limit]
+    async fn pinned_later(mut self: Pin<&mut Self>) -> Result<u32, Fail> {
+        pause().await;
+        self.calls += 1;
+        Ok(self.calls)
+    }
+
+    #[adaptive_limit]
     async fn boxed_later(self: Box<Self>, other: Box<Self>) -> Result<String, Fail> {
         pause().await;
         Ok(self.name + &other.name)
@@ -264,7 +289,15 @@ fn methods_with_every_receiver() {
         );
         assert_eq!(Rc::new(Service::new()).counted().ok(), Some(1));
         assert!(Arc::new(Service::new()).shared().is_ok());
-        assert_eq!(registry.snapshot().limits.len(), 13);
+        assert_eq!(boxed().by_mut_box().ok().map(|it| it.calls), Some(1));
+        let counted = || Rc::new(Service::new());
+        assert_eq!(block_on(counted().counted_later(counted())).ok(), Some(2));
+        assert!(block_on(Arc::new(Service::new()).shared_later()).is_ok());
+        assert_eq!(
+            block_on(Pin::new(&mut Service::new()).pinned_later()).ok(),
+            Some(1)
+        );
+        assert_eq!(registry.snapshot().limits.len(), 17);
     });
 }
 
@@ -389,8 +422,32 @@ where
     Ok(item.clone())
 }
 
+#[adaptive_limit]
+async fn chosen_later<const N: usize>(
+    items: [u32; N],
+    mut pick: impl for<'a> FnMut(&'a u32) -> bool,
+    _: impl Display,
+) -> Result<Vec<u32>, Fail> {
+    pause().await;
+    Ok(items.into_iter().filter(|item| pick(item)).collect())
+}
+
 #[test]
 fn generics_share_one_limit() {
+    scoped(|registry| {
+        let mut seen = 0;
+        let later = chosen_later(
+            [1, 2],
+            |item| {
+                seen += item;
+                *item > 1
+            },
+            "",
+        );
+        assert_eq!(block_on(later).ok(), Some(vec![2]));
+        assert_eq!(block_on(chosen_later([], |_| true, 1)).ok(), Some(vec![]));
+        assert_eq!((seen, only(registry).admitted), (3, 2));
+    });
     scoped(|registry| {
         assert_eq!(generic(&[1, 2, 3], |item| *item > 1).ok(), Some(&2));
         assert_eq!(generic(&['a'], |item| *item > 'a').ok(), None);
@@ -472,6 +529,32 @@ fn reassigned(
 }
 
 #[adaptive_limit]
+fn reassigned_without_a_drop<'a>(
+    mut text: &'a str,
+    mut all: &mut [u32],
+    mut pick: fn(&str) -> &str,
+    mut pair: (u32, &'a str),
+    mut bytes: [u8; 2],
+) -> Result<(&'a str, usize, u32, u8), Fail> {
+    while let Some(rest) = text.strip_prefix('a') {
+        text = rest;
+    }
+    if let [_, rest @ ..] = all {
+        all = rest;
+    }
+    for item in &mut *all {
+        *item += 1;
+    }
+    if pair.1.is_empty() {
+        pick = str::trim;
+        pair.1 = text;
+    }
+    bytes[0] += 1;
+    pair.0 += all.iter().sum::<u32>();
+    Ok((pick(pair.1), all.len(), pair.0, bytes[0]))
+}
+
+#[adaptive_limit]
 async fn reassigned_later(
     mut text: &str,
     mut count: usize,
@@ -499,6 +582,10 @@ fn arguments_are_the_bodys_own() {
             reassigned("a".into(), 1, (2, 3)).ok(),
             Some(("a!".into(), 3, 5))
         );
+        let mut all = [1, 2, 3];
+        let reassigned = reassigned_without_a_drop("aab ", &mut all, |_| "", (1, ""), [1; 2]);
+        assert_eq!(reassigned.ok(), Some(("b", 2, 8, 2)));
+        assert_eq!(all, [1, 3, 4]);
         assert_eq!(block_on(reassigned_later("a", 1, (2, 3))).ok(), Some(8));
         assert_eq!(
             block_on(holding(&Mutex::new(1), Mutex::new(2))).ok(),
