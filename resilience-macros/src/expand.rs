@@ -157,7 +157,10 @@ impl Plan {
         let span = self.output_span();
         let turbofish = future.map(|future| quote_spanned!(span=> ::<#future>));
         let returns = future.map(|future| quote_spanned!(span=> -> #future));
-        let pointing = |call| signature::over_output(&self.function.sig, call);
+        let pointing = |call| match future {
+            Some(_) => call,
+            None => signature::over_output(&self.function.sig, call),
+        };
         let made = pointing(quote_spanned! {span=>
             #private::made #turbofish(|| #returns #body)
         });
