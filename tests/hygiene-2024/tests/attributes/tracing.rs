@@ -119,6 +119,39 @@ impl Fetch for Client {
     }
 }
 
+struct Above;
+
+#[adaptive_limit(name = "block_above")]
+#[async_trait]
+impl Fetch for Above {
+    #[instrument(skip(self))]
+    async fn above_boxed(&self, id: u32) -> Result<u32, Error> {
+        ::tracing::info!("in the body");
+        Ok(id)
+    }
+
+    async fn below_boxed(&self, id: u32) -> Result<u32, Error> {
+        self.above_boxed(id).await
+    }
+}
+
+struct Below;
+
+#[async_trait]
+#[adaptive_limit(name = "block_below")]
+impl Fetch for Below {
+    #[instrument(skip(self))]
+    async fn above_boxed(&self, id: u32) -> Result<u32, Error> {
+        ::tracing::info!("in the body");
+        Ok(id)
+    }
+
+    #[adaptive_limit(skip)]
+    async fn below_boxed(&self, id: u32) -> Result<u32, Error> {
+        Ok(id)
+    }
+}
+
 /// Writes spans down as `name field=value ..`, and events as `event in` how many spans.
 #[derive(Clone, Default)]
 struct Spans(Arc<(Mutex<Vec<String>>, AtomicU64, AtomicU64)>);
@@ -221,6 +254,17 @@ fn check_future(id: &str, call: impl Fn() -> Result<u32, Error>) {
     let [admitted, rejected] = spans(id, call);
     assert_eq!(admitted, [&*format!("{id} id=1"), "event in 1"]);
     assert_eq!(rejected, [format!("{id} id=1")]);
+}
+
+#[test]
+fn in_a_limited_block_the_span_of_a_method_is_around_the_limit() {
+    for [admitted, rejected] in [
+        spans("block_above", || now(Above.above_boxed(1))),
+        spans("block_below", || now(Below.above_boxed(1))),
+    ] {
+        assert_eq!(admitted, ["above_boxed id=1", "event in 1"]);
+        assert_eq!(rejected, ["above_boxed id=1"]);
+    }
 }
 
 #[test]
