@@ -4,7 +4,8 @@
 //! comes from `async_trait` or from a user's hand. The form costs nothing if there is no such attribute to see it.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use syn::Attribute;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Token};
 
 use crate::item::Function;
 
@@ -95,9 +96,12 @@ impl AsyncBlock {
 /// Whether one of a fn's attributes may be a macro, which then reads the fn as it is now. Names do not tell for certain; a
 /// built-in attribute taken for a macro makes the future larger, a macro taken for a built-in attribute misses the block.
 fn looked_for(attrs: &[Attribute]) -> bool {
-    const BUILT_IN: [&str; 20] = [
+    attrs.iter().any(|attr| may_be_macro(&attr.meta))
+}
+
+fn may_be_macro(attr: &Meta) -> bool {
+    const BUILT_IN: [&str; 19] = [
         "allow",
-        "cfg",
         "cold",
         "deny",
         "deprecated",
@@ -118,14 +122,24 @@ fn looked_for(attrs: &[Attribute]) -> bool {
         "warn",
     ];
     const TOOLS: [&str; 4] = ["clippy", "diagnostic", "rustfmt", "rust_analyzer"];
-    attrs.iter().any(|attr| {
-        let path = attr.path();
-        let first = path.segments.first();
-        let of_a_tool = first.is_some_and(|first| {
-            path.segments.len() > 1 && TOOLS.iter().any(|tool| first.ident == tool)
+    let path = attr.path();
+    if path.is_ident("cfg") {
+        return false;
+    }
+    if path.is_ident("cfg_attr") {
+        // What comes behind the condition.
+        let attrs = attr
+            .require_list()
+            .and_then(|list| list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated));
+        return attrs.map_or(true, |attrs| attrs.iter().skip(1).any(may_be_macro));
+    }
+    let of_a_tool = path.segments.len() > 1
+        && TOOLS.iter().any(|tool| {
+            path.segments
+                .first()
+                .is_some_and(|first| first.ident == tool)
         });
-        !of_a_tool && !BUILT_IN.iter().any(|name| path.is_ident(name))
-    })
+    !of_a_tool && !BUILT_IN.iter().any(|name| path.is_ident(name))
 }
 
 /// Whether this is complete before what follows. What ends in neither `;` nor braces is part of the expression; a `return`
@@ -174,4 +188,72 @@ fn has_way_out(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
         TokenTree::Group(group) => has_way_out(group.stream()),
         TokenTree::Literal(_) => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    fn looked_for_under(attr: &TokenStream) -> bool {
+        let item = quote!(#attr fn find(id: u32) -> BoxFuture<'static, Result<Row, Lost>> {
+            Box::pin(async move { row(id).await })
+        });
+        let function = syn::parse2(item).expect("a fn");
+        AsyncBlock::boxed(&function)
+            .expect("a block in a box")
+            .looked_for
+    }
+
+    #[test]
+    fn only_macros_look_for_the_block() {
+        for attr in [
+            quote!(),
+            quote!(#[inline] #[must_use = "why"] #[doc = "text"] #[cfg(unix)]),
+            quote!(#[clippy::cognitive_complexity = "1"]),
+            quote!(#[cfg_attr(unix, inline, cfg_attr(test, allow(unused)))]),
+            quote!(#[unsafe(no_mangle)]),
+        ] {
+            assert!(!looked_for_under(&attr), "{attr}");
+        }
+        for attr in [
+            quote!(#[instrument]),
+            quote!(#[inline] #[tracing::instrument(skip_all)]),
+            quote!(#[cfg_attr(feature = "trace", inline, tracing::instrument)]),
+        ] {
+            assert!(looked_for_under(&attr), "{attr}");
+        }
+    }
+
+    #[test]
+    fn what_may_leave_before_the_block_is_no_statement() {
+        let found = |body: TokenStream| {
+            let item = quote!(#[instrument] fn find() -> impl Future<Output = Row> { #body });
+            AsyncBlock::bare(&syn::parse2(item).expect("a fn")).is_some()
+        };
+        assert!(found(quote!(async {})));
+        assert!(found(
+            quote!(let id = id(); if id { log(id) } async move { row(id) })
+        ));
+        for body in [
+            quote!(log!(); async {}),
+            quote!(if id { return early() } async {}),
+            quote!(return async {};),
+            quote!(async {}.boxed()),
+            quote!(async {}.await),
+            quote!(wrap(async {})),
+            quote!(a = async {}),
+            quote!(
+                async fn find() {}
+            ),
+            quote!(
+                #[allow(unused)]
+                async {}
+            ),
+        ] {
+            let text = body.to_string();
+            assert!(!found(body), "{text}");
+        }
+    }
 }
