@@ -5,6 +5,7 @@
 //! an error that dereferences to a `dyn Error`, one that is an `Error`, any other error, any other output.
 
 use std::error::Error as StdError;
+use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -150,6 +151,7 @@ impl<R> ViaOutput for Probe<'_, R> {
     unsafe_code,
     reason = "`downcast_ref` asks for `'static`, which the errors of limited functions need not be"
 )]
+#[inline]
 fn overload_in<'a>(error: &'a (dyn StdError + 'a)) -> bool {
     // SAFETY: The two differ in a lifetime, which is no part of a layout or a vtable. `'static` lets one ask for the error's
     // `TypeId`, which is that of the type with all its lifetimes made `'static` (the `typeid` crate rests on the same), and
@@ -165,14 +167,22 @@ fn overload_in<'a>(error: &'a (dyn StdError + 'a)) -> bool {
     if let Some(error) = error.downcast_ref::<Arc<Error>>() {
         return is_overload(&**error);
     }
-    is_overload(error)
+    // Of an error whose type it sees, the compiler knows the answers here, and only the source remains.
+    if error.is::<Error>() || error.is::<io::Error>() {
+        return is_overload(error);
+    }
+    #[cfg(feature = "tokio")]
+    if error.is::<tokio::time::error::Elapsed>() {
+        return is_overload(error);
+    }
+    error.source().is_some_and(is_overload)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
     use std::marker::PhantomData;
     use std::time::Duration;
-    use std::{fmt, io};
 
     use super::*;
 
