@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::{ParseStream, Parser as _};
 use syn::visit_mut::VisitMut as _;
 use syn::{
     FnArg, GenericArgument, GenericParam, Pat, PatIdent, PathArguments, ReceiverKind, ReturnType,
@@ -47,7 +48,12 @@ impl Method {
         {
             tokens.pop();
         }
-        let sig = match syn::parse2::<Signature>(tokens.into_iter().collect()) {
+        let read = |input: ParseStream<'_>| {
+            // The compiler says that a trait has none.
+            input.parse::<Visibility>()?;
+            input.parse::<Signature>()
+        };
+        let sig = match read.parse2(tokens.into_iter().collect()) {
             Ok(sig) => sig,
             Err(error) => {
                 diagnostics.push(error);
@@ -257,6 +263,8 @@ fn handing_on(
         _ => quote_spanned!(Span::mixed_site()=> ::core::unreachable!()),
     };
     selfs::captured(&mut sig.output, &target.inner);
+    // The compiler says that a trait has none.
+    sig.constness = None;
     renew(&mut sig);
     let mut group = Group::new(Delimiter::Brace, body);
     group.set_span(Span::mixed_site());

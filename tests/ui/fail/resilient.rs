@@ -84,6 +84,15 @@ trait Outputs: First + Second {
     fn rows(&self) -> impl Iterator<Item = u32>;
 }
 
+// What the compiler says by itself is said once.
+#[resilient]
+trait Qualified {
+    #[adaptive_limit]
+    pub fn public(&self) -> Result<u32, Error>;
+
+    const fn constant(&self) -> u32;
+}
+
 // There would be nothing to do.
 #[resilient]
 trait Unlimited {
