@@ -5,19 +5,20 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::visit_mut::VisitMut as _;
 use syn::{
-    FnArg, GenericArgument, GenericParam, Pat, PatIdent, PathArguments, ReceiverKind, ReturnType,
-    Safety, Signature, Token, Type, TypeParamBound, Visibility, WherePredicate,
+    FnArg, GenericParam, Pat, PatIdent, ReceiverKind, Safety, Signature, TypeParamBound,
+    Visibility, WherePredicate,
 };
 
 use super::header::is_relaxed;
+use super::limits::{Limit, limits};
 use super::selfs::Inherited;
+use super::wrap::Wrap;
 use super::{Target, carried, ours, receiver, renewed, selfs};
-use crate::args::Args;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::item::{Body, Function, refuse_signature};
-use crate::members::{Member, Said, What, is_block};
+use crate::item::{Body, Function};
+use crate::members::{Member, is_block};
 use crate::plan::{Home, Plan};
-use crate::signature::{self, Output, ungrouped};
+use crate::signature;
 
 /// A method, more than once if conditions decide on its limit.
 pub(crate) struct Method {
@@ -116,63 +117,6 @@ impl Method {
         }
         copies
     }
-}
-
-/// What an attribute of the method asks for.
-struct Limit {
-    args: Args,
-    under: Option<TokenStream>,
-    place: Span,
-}
-
-/// Reads the attributes that limit the method.
-fn limits(
-    member: &Member,
-    sig: &Signature,
-    target: &Target,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Limit> {
-    let mut limits = Vec::new();
-    let says = member.says();
-    for (attr, Said { what, under, .. }) in &says {
-        let What::Limit(args) = what else {
-            let message =
-                "a method of a trait without `#[adaptive_limit]` is not limited; leave `skip` out";
-            diagnostics.report(Code::NotLimitable, attr.whole(), message);
-            continue;
-        };
-        let mut args = Args::parse(args.clone(), diagnostics);
-        if let Some(registry) = args.registry.take() {
-            let message = format!(
-                "the registry is that of the delegate; leave `registry` out and make the delegate by `{}::with_registry`",
-                target.name
-            );
-            diagnostics.report(Code::WrongValue, registry, message);
-        }
-        if under.is_none() && says.len() > 1 {
-            let message = "the method has another `#[adaptive_limit]`; leave one out";
-            diagnostics.report(Code::DuplicateOption, attr.whole(), message);
-            continue;
-        }
-        args.krate = args.krate.or_else(|| target.krate.clone());
-        limits.push(Limit {
-            args,
-            under: under.clone(),
-            place: attr.tokens[0].span(),
-        });
-    }
-    if !says.is_empty() {
-        if let Err(error) = refuse_signature(sig) {
-            diagnostics.push(error);
-        }
-        if let (Output::Direct(_), ReturnType::Type(_, ty)) = (Output::of(sig), &sig.output)
-            && matches!(ungrouped(ty), Type::ImplTrait(_))
-        {
-            let message = "a rejected call has no such `impl Trait` to return, which what is in the delegate alone can make; return a `Result` of it";
-            diagnostics.report(Code::NotLimitable, ty, message);
-        }
-    }
-    limits
 }
 
 /// ```text
@@ -347,65 +291,6 @@ fn call<'a>(
             quote_spanned!(Span::mixed_site()=> #[cfg(#predicate)] { #with } #without)
         }
         _ => with,
-    }
-}
-
-/// Where `Self` is in the output, to be wrapped again.
-enum Wrap {
-    Nothing,
-    Whole,
-    /// Through `map` of this type.
-    In(&'static str),
-}
-
-impl Wrap {
-    fn of(output: &ReturnType, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let ReturnType::Type(_, ty) = output else {
-            return Some(Self::Nothing);
-        };
-        if selfs::is(ty) {
-            return Some(Self::Whole);
-        }
-        let mut wrap = Self::Nothing;
-        let mut rest = ungrouped(ty).clone();
-        if let Type::Path(path) = &mut rest
-            && let Some(last) = path.path.segments.last_mut()
-            && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
-            && let Some(GenericArgument::Type(ty)) = arguments.args.first_mut()
-            && selfs::is(ty)
-        {
-            let known = ["Result", "Option"];
-            if let Some(found) = known.iter().find(|known| last.ident == **known) {
-                wrap = Self::In(found);
-                *ty = syn::parse_quote!(());
-            }
-        }
-        selfs::refuse(|bare| bare.in_type(&rest), diagnostics).then_some(wrap)
-    }
-
-    /// The call with its output wrapped, with the registry of the receiver if there is one.
-    fn around(&self, call: &TokenStream, receiver: Option<Token![self]>) -> TokenStream {
-        let of = |this| quote_spanned!(Span::mixed_site()=> ::core::clone::Clone::clone(&#this.registry));
-        let none = || quote_spanned!(Span::mixed_site()=> ::core::option::Option::None);
-        let registry = receiver.map_or_else(none, of);
-        match self {
-            Self::Nothing => call.clone(),
-            Self::Whole => quote_spanned! {Span::mixed_site()=>
-                let adaptive_limit_registry = #registry;
-                Self { inner: #call, registry: adaptive_limit_registry }
-            },
-            Self::In(name) => {
-                let ident = Ident::new(name, Span::mixed_site());
-                let module = Ident::new(&name.to_lowercase(), Span::mixed_site());
-                quote_spanned! {Span::mixed_site()=>
-                    let adaptive_limit_registry = #registry;
-                    ::core::#module::#ident::map(#call, |adaptive_limit_inner| Self {
-                        inner: adaptive_limit_inner,
-                        registry: adaptive_limit_registry,
-                    })
-                }
-            }
-        }
     }
 }
 

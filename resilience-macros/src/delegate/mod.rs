@@ -6,9 +6,11 @@
 
 mod carried;
 mod header;
+mod limits;
 mod method;
 mod receiver;
 mod selfs;
+mod wrap;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
