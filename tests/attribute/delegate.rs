@@ -1100,6 +1100,39 @@ macro_rules! make {
 
 make!(pub(crate), Made, dyn Debug + Send, 1 + 1, it);
 
+macro_rules! make_alike {
+    ($number:ident) => {
+        #[resilient]
+        trait Alike {
+            #[adaptive_limit(name = "made")]
+            fn sum(&self, number: u32, $number: &u32) -> Result<u32, Fail> {
+                Ok(10 * number + $number)
+            }
+
+            // Without a body the compiler does not mind.
+            fn twice(&self, number: u32, number: u32) -> u32;
+        }
+    };
+}
+
+make_alike!(number);
+
+impl Alike for Store {
+    fn twice(&self, number: u32, other: u32) -> u32 {
+        10 * number + other
+    }
+}
+
+#[test]
+fn arguments_of_one_name() {
+    scoped(|registry| {
+        let alike = ResilientAlike::new(Store(1));
+        assert_eq!(alike.sum(1, &2).ok(), Some(12));
+        assert_eq!(alike.twice(3, 4), 34);
+        assert_eq!(only(registry).succeeded, 1);
+    });
+}
+
 impl Made for Store {}
 
 #[test]

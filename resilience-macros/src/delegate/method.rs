@@ -140,6 +140,7 @@ fn handing_on(
     let mut passes = sound;
     let all = sig.inputs.to_token_stream();
     let mut arguments = Vec::new();
+    let mut given_names = Vec::new();
     for (index, input) in sig.inputs.iter_mut().enumerate() {
         let (presence, argument) = match input {
             FnArg::Receiver(given) => {
@@ -153,7 +154,7 @@ fn handing_on(
             }
             FnArg::Typed(given) => {
                 given.attrs.retain(|attr| attr.path().is_ident("cfg"));
-                let name = name(&given.pat, index, &all);
+                let name = name(&given.pat, index, &all, &mut given_names);
                 *given.pat = Pat::Ident(PatIdent {
                     attrs: Vec::new(),
                     by_ref: None,
@@ -224,10 +225,15 @@ fn handing_on(
 }
 
 /// The argument's name in the impl: its own if it is a plain one, else one that none of the others has. It is the
-/// expansion's, so that no lint minds its use.
-fn name(pat: &Pat, index: usize, all: &TokenStream) -> Ident {
+/// expansion's, so that no lint minds its use. There two are one that in the trait may differ: a macro's and its caller's.
+fn name(pat: &Pat, index: usize, all: &TokenStream, given: &mut Vec<String>) -> Ident {
     match pat {
-        Pat::Ident(binding) if binding.subpat.is_none() && binding.ident != "self" => {
+        Pat::Ident(binding)
+            if binding.subpat.is_none()
+                && binding.ident != "self"
+                && given.iter().all(|name| binding.ident != name) =>
+        {
+            given.push(binding.ident.to_string());
             renewed(&binding.ident)
         }
         _ => {
