@@ -782,6 +782,151 @@ impl<K, T: Keyed<K>> Keyed<K> for ResilientTwoServices<T> {
     type Value = T::Value;
 }
 
+// Some of the supertraits' types are said here.
+#[resilient]
+trait Rows: Iterator<Item = u32> + Send {
+    #[adaptive_limit(name = "calls")]
+    fn row(&mut self) -> Result<Option<Self::Item>, Fail>;
+
+    fn last_row(self) -> Option<<Self as Iterator>::Item>
+    where
+        Self: Sized,
+    {
+        self.last()
+    }
+}
+
+#[resilient]
+trait Answers: Service<Answer = u32> {
+    #[adaptive_limit(name = "calls")]
+    fn answers(&self) -> Result<Vec<Self::Answer>, Self::Error>;
+}
+
+#[resilient]
+trait Both: Service<Error: Send> + Iterator<Item = u32> {
+    #[adaptive_limit(name = "calls")]
+    fn both(&mut self) -> Result<Option<Self::Item>, <Self as Service>::Error>;
+}
+
+// Of all lifetimes that a method may have.
+trait Lent<'l, K: ?Sized> {
+    type Loan;
+}
+
+#[resilient]
+trait Lends: for<'l> Lent<'l, str> + for<'l> Lent<'l, &'l u8> {
+    #[adaptive_limit(name = "calls")]
+    fn named<'n>(&'n self, loan: <Self as Lent<'n, str>>::Loan) -> Result<&'n str, Fail>;
+
+    fn elided(&self, loan: <Self as Lent<'_, str>>::Loan) -> usize;
+
+    fn within<'n>(&'n self, loan: <Self as Lent<'n, &'n u8>>::Loan) -> u8;
+}
+
+struct Numbers(std::ops::Range<u32>);
+
+impl Iterator for Numbers {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.0.next()
+    }
+}
+
+impl Rows for Numbers {
+    fn row(&mut self) -> Result<Option<u32>, Fail> {
+        Ok(self.next())
+    }
+}
+
+impl Service for Numbers {
+    type Error = Fail;
+    type Answer = ();
+}
+
+impl Both for Numbers {
+    fn both(&mut self) -> Result<Option<u32>, Fail> {
+        Ok(self.next())
+    }
+}
+
+impl<T: Service> Service for ResilientBoth<T> {
+    type Error = T::Error;
+    type Answer = ();
+}
+
+impl<T: Iterator> Iterator for ResilientBoth<T> {
+    type Item = T::Item;
+
+    fn next(&mut self) -> Option<T::Item> {
+        None
+    }
+}
+
+impl<T: Iterator> Iterator for ResilientRows<T> {
+    type Item = T::Item;
+
+    fn next(&mut self) -> Option<T::Item> {
+        None
+    }
+}
+
+impl Answers for Store {
+    fn answers(&self) -> Result<Vec<u32>, Fail> {
+        Ok(vec![self.0])
+    }
+}
+
+impl<T: Service> Service for ResilientAnswers<T> {
+    type Error = T::Error;
+    type Answer = T::Answer;
+}
+
+impl<'l> Lent<'l, str> for Store {
+    type Loan = &'l str;
+}
+
+impl<'l> Lent<'l, &'l u8> for Store {
+    type Loan = u8;
+}
+
+impl Lends for Store {
+    fn named<'n>(&'n self, loan: &'n str) -> Result<&'n str, Fail> {
+        Ok(loan)
+    }
+
+    fn elided(&self, loan: &str) -> usize {
+        loan.len()
+    }
+
+    fn within(&self, loan: u8) -> u8 {
+        loan
+    }
+}
+
+impl<'l, K: ?Sized, T: Lent<'l, K>> Lent<'l, K> for ResilientLends<T> {
+    type Loan = T::Loan;
+}
+
+#[test]
+fn types_of_supertraits_that_are_bound_or_of_any_lifetime() {
+    scoped(|registry| {
+        let mut rows = ResilientRows::new(Numbers(3..5));
+        assert_eq!(rows.row().ok(), Some(Some(3)));
+        assert_eq!(rows.last_row(), Some(4));
+        let mut both = ResilientBoth::new(Numbers(5..6));
+        assert_eq!(both.both().ok(), Some(Some(5)));
+        assert_eq!(
+            ResilientAnswers::new(Store(1)).answers().ok(),
+            Some(vec![1])
+        );
+        let lends = ResilientLends::new(Store(1));
+        assert_eq!(lends.named("a").ok(), Some("a"));
+        assert_eq!((lends.elided("ab"), lends.within(3)), (2, 3));
+        assert_eq!(only(registry).succeeded, 4);
+    });
+}
+
 #[test]
 fn types_of_supertraits() {
     scoped(|registry| {

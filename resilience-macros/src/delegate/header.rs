@@ -120,14 +120,21 @@ impl Header {
     /// what it is when implementing the supertrait.
     pub(crate) fn tie(
         &self,
-        Inherited { of, name }: &Inherited,
+        inherited: &Inherited,
         inner: &Ident,
     ) -> syn::Result<Option<TokenStream>> {
+        let Inherited {
+            of,
+            name,
+            lifetimes,
+        } = inherited;
         let of = match of {
             Some(of) => of.clone(),
             None => match self.ancestors().as_slice() {
+                // The trait says itself what it is, of the delegate as well.
+                given if given.iter().any(|path| binds(path, name)) => return Ok(None),
                 [] => return Ok(None),
-                [one] => one.clone(),
+                [one] => unbound(one),
                 _ => {
                     let message = format!(
                         "which supertrait has `{name}` is not seen here; write `<Self as …>::{name}`"
@@ -146,7 +153,8 @@ impl Header {
             _ => return Ok(None),
         }
         selfs::projected(inner).visit_path_mut(&mut tied);
-        Ok(Some(quote!(Self: #tied)))
+        let lifetimes = (!lifetimes.is_empty()).then(|| quote!(for<#(#lifetimes),*>));
+        Ok(Some(quote!(#lifetimes Self: #tied)))
     }
 
     /// The supertraits that may have types.
@@ -191,6 +199,40 @@ impl Header {
             .cloned()
             .collect()
     }
+}
+
+/// Whether the supertrait is written with this type of its own, as in `Iterator<Item = u32>`.
+fn binds(of: &Path, name: &Ident) -> bool {
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        of.segments.last().map(|last| &last.arguments)
+    else {
+        return false;
+    };
+    arguments.args.iter().any(|argument| match argument {
+        GenericArgument::AssocType(assoc) => assoc.ident == *name,
+        _ => false,
+    })
+}
+
+/// The supertrait without what is said of its own types and constants, which a path has no place for.
+fn unbound(of: &Path) -> Path {
+    let mut of = of.clone();
+    if let Some(last) = of.segments.last_mut()
+        && let PathArguments::AngleBracketed(arguments) = &mut last.arguments
+    {
+        let given = std::mem::take(&mut arguments.args).into_iter();
+        arguments.args = given
+            .filter(|argument| {
+                matches!(
+                    argument,
+                    GenericArgument::Lifetime(_)
+                        | GenericArgument::Type(_)
+                        | GenericArgument::Const(_)
+                )
+            })
+            .collect();
+    }
+    of
 }
 
 /// What a predicate that names `Self` says of what is in the delegate. Of a supertrait that is known.

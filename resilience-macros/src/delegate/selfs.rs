@@ -2,9 +2,12 @@
 //!
 //! `Self::Row` is the same type in both, since the delegate takes its types from what is in it. `Self` by itself is not.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::visit_mut::{self, VisitMut};
-use syn::{CapturedParam, Path, ReturnType, Signature, Type, TypePath, WherePredicate};
+use syn::{
+    CapturedParam, Generics, Lifetime, ParenthesizedGenericArguments, Path, ReturnType, Signature,
+    Type, TypeFnPtr, TypePath, TypeReference, WherePredicate,
+};
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::signature::ungrouped;
@@ -126,11 +129,14 @@ pub(crate) struct Inherited {
     /// The trait that has it, if that is written there.
     pub(crate) of: Option<Path>,
     pub(crate) name: Ident,
+    /// The lifetimes of the method in it.
+    pub(crate) lifetimes: Vec<Lifetime>,
 }
 
 /// Finds what a method names of the supertraits' types.
 pub(crate) fn inherited(sig: &Signature, own: &[String], of: &Ident) -> Vec<Inherited> {
     let mut finder = Finder {
+        generics: &sig.generics,
         own,
         of,
         found: Vec::new(),
@@ -140,6 +146,7 @@ pub(crate) fn inherited(sig: &Signature, own: &[String], of: &Ident) -> Vec<Inhe
 }
 
 struct Finder<'a> {
+    generics: &'a Generics,
     own: &'a [String],
     of: &'a Ident,
     found: Vec<Inherited>,
@@ -171,8 +178,60 @@ impl VisitMut for Finder<'_> {
             && !own(&segment.ident)
         {
             let name = segment.ident.clone();
-            self.found.push(Inherited { of, name });
+            let mut lives = Lives {
+                generics: self.generics,
+                found: Vec::new(),
+            };
+            let of = of.map(|mut of| {
+                lives.visit_path_mut(&mut of);
+                of
+            });
+            self.found.push(Inherited {
+                of,
+                name,
+                lifetimes: lives.found,
+            });
         }
         visit_mut::visit_type_path_mut(self, path);
+    }
+}
+
+/// Finds the lifetimes of a method, and gives those without a name one.
+struct Lives<'a> {
+    generics: &'a Generics,
+    found: Vec<Lifetime>,
+}
+
+impl Lives<'_> {
+    fn unnamed(&mut self) -> Lifetime {
+        let name = format!("'adaptive_limit{}", self.found.len());
+        let lifetime = Lifetime::new(&name, Span::mixed_site());
+        self.found.push(lifetime.clone());
+        lifetime
+    }
+}
+
+impl VisitMut for Lives<'_> {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if lifetime.ident == "_" {
+            *lifetime = self.unnamed();
+        } else if self.generics.lifetimes().any(|of| of.lifetime == *lifetime)
+            && !self.found.contains(lifetime)
+        {
+            self.found.push(lifetime.clone());
+        }
+    }
+
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        if reference.lifetime.is_none() {
+            reference.lifetime = Some(self.unnamed());
+        }
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+
+    // What has no name in these is theirs.
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut TypeFnPtr) {}
+
+    fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut ParenthesizedGenericArguments) {
     }
 }
