@@ -726,6 +726,39 @@ fn arguments_of_every_kind() {
     });
 }
 
+// A type that is there for some implementors only.
+#[resilient]
+trait Asking {
+    type Copies<'a>: Iterator<Item = u32>
+    where
+        Self: Clone + 'a;
+
+    #[adaptive_limit(name = "asking")]
+    fn copies(&self) -> Result<Self::Copies<'_>, Fail>
+    where
+        Self: Clone;
+}
+
+impl Asking for Store {
+    type Copies<'a> = std::iter::Once<u32>;
+
+    fn copies(&self) -> Result<std::iter::Once<u32>, Fail> {
+        Ok(std::iter::once(self.0))
+    }
+}
+
+#[test]
+fn types_that_ask_something_of_self() {
+    scoped(|registry| {
+        let copies = ResilientAsking::new(Store(1))
+            .copies()
+            .ok()
+            .map(Iterator::sum);
+        assert_eq!(copies, Some(1));
+        assert_eq!(only(registry).succeeded, 1);
+    });
+}
+
 trait Service {
     type Error: std::error::Error + From<resilience::Error>;
     type Answer;

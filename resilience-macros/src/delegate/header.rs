@@ -54,8 +54,8 @@ impl Parse for Header {
 }
 
 impl Header {
-    /// Refuses the traits that cannot be handed on.
-    pub(crate) fn refuse(&self, diagnostics: &mut Diagnostics) {
+    /// Refuses the traits that cannot be handed on. Returns whether an impl can be written nevertheless.
+    pub(crate) fn refuse(&self, diagnostics: &mut Diagnostics) -> bool {
         if let Some(unsafety) = self.unsafety {
             let message = "an unsafe trait has no delegate; what it asks of its implementors, nobody would vouch for";
             diagnostics.report(Code::NotLimitable, unsafety, message);
@@ -64,6 +64,7 @@ impl Header {
             let message = "an auto trait has no delegate; it has no methods to limit";
             diagnostics.report(Code::NotLimitable, auto, message);
         }
+        refuse_conditions(self.generics.params.iter(), diagnostics)
     }
 
     /// The generic parameters of the impl, each with a comma behind it.
@@ -255,6 +256,27 @@ fn of_inner(predicate: &WherePredicate, inner: &Ident) -> Option<TokenStream> {
 /// Whether this is `?Sized`.
 pub(crate) fn is_relaxed(bound: &TypeParamBound) -> bool {
     bound.to_token_stream().to_string().starts_with('?')
+}
+
+/// Refuses `#[cfg]` on parameters that have to be named as arguments, which take no attributes. Returns whether there is none.
+pub(crate) fn refuse_conditions<'a>(
+    params: impl Iterator<Item = &'a GenericParam>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let mut sound = true;
+    for param in params {
+        let attrs = match param {
+            GenericParam::Lifetime(param) => &param.attrs,
+            GenericParam::Type(param) => &param.attrs,
+            GenericParam::Const(param) => &param.attrs,
+        };
+        if let Some(condition) = attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
+            let message = "the delegate cannot hand on a parameter under a condition; write the whole item once for each case, under its condition";
+            diagnostics.report(Code::NotLimitable, condition, message);
+            sound = false;
+        }
+    }
+    sound
 }
 
 /// The parameters as arguments, in angle brackets.

@@ -5,11 +5,11 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::visit_mut::VisitMut as _;
 use syn::{
-    FnArg, GenericParam, Pat, PatIdent, ReceiverKind, Safety, Signature, TypeParamBound,
+    FnArg, GenericParam, Generics, Pat, PatIdent, ReceiverKind, Safety, Signature, TypeParamBound,
     Visibility, WherePredicate,
 };
 
-use super::header::is_relaxed;
+use super::header::{is_relaxed, refuse_conditions};
 use super::limits::{Limit, limits};
 use super::selfs::Inherited;
 use super::wrap::Wrap;
@@ -62,7 +62,7 @@ impl Method {
             }
         };
         let limits = limits(member, &sig, target, diagnostics);
-        let lifted = lifted(&sig, &target.inner, diagnostics);
+        let lifted = lifted(&sig.generics, &target.inner, diagnostics);
         let inherited = selfs::inherited(&sig, &target.types, &target.ident);
         let function = handing_on(sig, lifted.is_some(), target, diagnostics);
         let attrs = carried::by_members(&member.attrs);
@@ -188,6 +188,10 @@ fn handing_on(
         },
         diagnostics,
     );
+    // Lifetimes are not named in the call.
+    let named = sig.generics.params.iter();
+    let named = named.filter(|param| !matches!(param, GenericParam::Lifetime(_)));
+    passes &= refuse_conditions(named, diagnostics);
     let wrap = Wrap::of(&sig.output, diagnostics);
     let body = match wrap {
         Some(wrap) if passes => {
@@ -300,16 +304,16 @@ fn call<'a>(
     }
 }
 
-/// What the method asks of `Self` and the delegate does not have from being one: `async_trait` asks `Self: Sync` of default
-/// methods.
-fn lifted(
-    sig: &Signature,
+/// What the method or type asks of `Self` and the delegate does not have from being one: `async_trait` asks `Self: Sync` of
+/// default methods.
+pub(crate) fn lifted(
+    generics: &Generics,
     inner: &Ident,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<TokenStream>> {
     let mut lifted = Vec::new();
     let mut sound = true;
-    let given = sig.generics.where_clause.iter();
+    let given = generics.where_clause.iter();
     for predicate in given.flat_map(|clause| &clause.predicates) {
         let WherePredicate::Type(predicate) = predicate else {
             continue;
@@ -329,7 +333,7 @@ fn lifted(
             if is_sized || is_relaxed(bound) {
                 continue;
             }
-            if names_any(bound, &sig.generics) {
+            if names_any(bound, generics) {
                 let message = "this is asked of the delegate for each call, and nobody could promise it for what is in it; ask it of the trait";
                 diagnostics.report(Code::NotLimitable, bound, message);
                 sound = false;
@@ -345,7 +349,7 @@ fn lifted(
 }
 
 /// Whether the bound names a parameter of the method.
-fn names_any(bound: &TypeParamBound, generics: &syn::Generics) -> bool {
+fn names_any(bound: &TypeParamBound, generics: &Generics) -> bool {
     let tokens = bound.to_token_stream();
     generics.params.iter().any(|param| {
         let name = match param {

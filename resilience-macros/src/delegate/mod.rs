@@ -16,10 +16,12 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser};
+use syn::visit_mut::VisitMut as _;
 use syn::{Path, Token, TraitItemType, Type};
 
-use self::header::{Header, names};
-use self::method::Method;
+use self::header::{Header, names, refuse_conditions};
+use self::method::{Method, lifted};
+use self::selfs::Bare;
 use crate::args::Args;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::members::{Attr, Braced, Member, is_punct, is_word, split};
@@ -55,8 +57,9 @@ pub(crate) struct Target {
 /// What the impl has of a member of the trait.
 enum Written {
     Method(Method),
-    /// A constant or a type.
-    Other(TokenStream),
+    Const(TokenStream),
+    /// A type, and what it asks of `Self`.
+    Type(TokenStream, Vec<TokenStream>),
 }
 
 /// The trait with its delegate, or the item as it came and what is wrong.
@@ -139,7 +142,7 @@ impl Delegate {
                 return None;
             }
         };
-        header.refuse(diagnostics);
+        let whole = header.refuse(diagnostics);
         let ident = &header.ident;
         let arguments = names(&header.generics);
         let target = Target {
@@ -157,7 +160,7 @@ impl Delegate {
             target,
             members: Vec::new(),
             ties: Vec::new(),
-            whole: true,
+            whole,
         };
         for member in &mut taken.members {
             member.listen(diagnostics);
@@ -179,7 +182,7 @@ impl Delegate {
         let mut known = Vec::new();
         let methods = self.members.iter().filter_map(|member| match member {
             Written::Method(method) => Some(&method.inherited),
-            Written::Other(_) => None,
+            Written::Const(_) | Written::Type(..) => None,
         });
         for inherited in methods.flatten() {
             match self.header.tie(inherited, &self.target.inner) {
@@ -214,9 +217,14 @@ impl Delegate {
                 .is_some_and(|token| is_word(token, &[word]))
         };
         let read = if is("const") {
-            self.constant(&member.rest, diagnostics)
+            let constant = self.constant(&member.rest, diagnostics);
+            constant.map(|tokens| Some(Written::Const(quote!(#attrs #tokens))))
         } else if is("type") {
-            self.assoc_type(&member.rest)
+            let written = self.assoc_type(&member.rest, diagnostics);
+            written.map(|written| {
+                let (tokens, lifted) = written?;
+                Some(Written::Type(quote!(#attrs #tokens), lifted))
+            })
         } else {
             let name = member.rest.iter().take_while(|token| !is_punct(token, '!'));
             let name: TokenStream = name.cloned().collect();
@@ -224,13 +232,10 @@ impl Delegate {
             diagnostics.report(Code::NotLimitable, name, message);
             return None;
         };
-        match read {
-            Ok(tokens) => Some(Written::Other(quote!(#attrs #tokens))),
-            Err(error) => {
-                diagnostics.push(error);
-                None
-            }
-        }
+        read.unwrap_or_else(|error| {
+            diagnostics.push(error);
+            None
+        })
     }
 
     /// ```text
@@ -264,15 +269,32 @@ impl Delegate {
     /// ```text
     /// type Row<'a> = <T as Orders>::Row<'a> where Self: 'a;
     /// ```
-    fn assoc_type(&self, tokens: &[TokenTree]) -> syn::Result<TokenStream> {
+    fn assoc_type(
+        &self,
+        tokens: &[TokenTree],
+        diagnostics: &mut Diagnostics,
+    ) -> syn::Result<Option<(TokenStream, Vec<TokenStream>)>> {
         let Target { inner, of, .. } = &self.target;
         let assoc: TraitItemType = syn::parse2(tokens.iter().cloned().collect())?;
+        // What is in the delegate keeps them for itself, not for the delegate.
+        let refused = |bare: &mut Bare| {
+            for bound in &assoc.bounds {
+                bare.visit_type_param_bound_mut(&mut bound.clone());
+            }
+        };
+        let mut sound = selfs::refuse(refused, diagnostics);
+        sound &= refuse_conditions(assoc.generics.params.iter(), diagnostics);
+        let lifted = match lifted(&assoc.generics, inner, diagnostics) {
+            Some(lifted) if sound => lifted,
+            _ => return Ok(None),
+        };
         let (ident, arguments) = (&assoc.ident, names(&assoc.generics));
         let params = assoc.generics.split_for_impl().0;
         let predicates = &assoc.generics.where_clause;
-        Ok(quote_spanned! {Span::mixed_site()=>
+        let tokens = quote_spanned! {Span::mixed_site()=>
             type #ident #params = <#inner as #of>::#ident #arguments #predicates;
-        })
+        };
+        Ok(Some((tokens, lifted)))
     }
 
     /// Writes the struct and its impl, limited unless something is wrong.
@@ -367,7 +389,11 @@ impl Delegate {
                     predicates.extend(method.lifted.iter().cloned());
                     content.extend(method.expand(limited));
                 }
-                Written::Other(tokens) => content.extend(tokens),
+                Written::Type(tokens, lifted) => {
+                    predicates.extend(lifted);
+                    content.extend(tokens);
+                }
+                Written::Const(tokens) => content.extend(tokens),
             }
         }
         let predicates = (!predicates.is_empty())

@@ -93,6 +93,27 @@ trait Qualified {
     const fn constant(&self) -> u32;
 }
 
+// What is named of them, the expansion would name without the condition.
+#[resilient]
+trait Parameters<#[cfg(unix)] K, #[cfg(not(unix))] L> {
+    type Row<#[cfg(unix)] 'a>;
+
+    #[adaptive_limit]
+    fn find<#[cfg(unix)] 'a, #[cfg(unix)] const N: usize>(&self) -> Result<u32, Error>;
+}
+
+#[resilient]
+trait TypesOfSelf: Sized {
+    type Rows: Iterator<Item = Self>;
+    type Row: From<Self> + Into<Self::Rows>;
+    type Sum<K>: Clone
+    where
+        Self: From<K>;
+
+    #[adaptive_limit]
+    fn rows(&self) -> Result<Self::Rows, Error>;
+}
+
 // There would be nothing to do.
 #[resilient]
 trait Unlimited {
