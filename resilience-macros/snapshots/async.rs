@@ -22,9 +22,10 @@ pub async fn find(
                 &__ADAPTIVE_LIMIT_SITE
             }),
             async move {
+                let _ = &_arg4;
+                let _ = &_guard;
+                let _ = &table;
                 let mut id = id;
-                let _guard = _guard;
-                let _arg4 = _arg4;
                 if false {
                     return ::resilience::__private::absent::<Result<Row, Lost>>();
                 }

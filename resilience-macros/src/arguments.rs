@@ -9,7 +9,7 @@
 //! - A captured variable keeps its lifetimes, so a `mut` argument could not be set to a reference into the body. So it
 //!   is bound anew inside, and because that one is dropped before all captured ones, those behind it are bound anew too.
 //! - An argument that the body does not name stays outside and is dropped after the others. If others stand before it, it
-//!   is bound anew as well.
+//!   is named for the body, or bound anew where the compiler is to say that it is unused.
 //!
 //! Binding anew stores an argument once more in the future, which is why it is not done to all of them.
 
@@ -172,7 +172,11 @@ impl Arguments<'_> {
                         ident: hidden.clone(),
                         subpat: None,
                     });
-                    self.rebind(None, &hidden, &hidden, false);
+                    if self.rebinding {
+                        self.rebind(None, &hidden, &hidden, false);
+                    } else {
+                        self.capture(attrs, &hidden.to_token_stream());
+                    }
                 }
             }
             Pat::Ident(binding) if binding.by_ref.is_none() && binding.subpat.is_none() => {
@@ -214,6 +218,10 @@ impl Arguments<'_> {
                 .ident
                 .set_span(Span::mixed_site().located_at(ident.span()));
             let outer = binding.ident.clone();
+            if name.starts_with('_') && binding.mutability.is_none() && !self.rebinding {
+                self.capture(attrs, &outer.to_token_stream());
+                return;
+            }
             let inner = if name.starts_with('_') {
                 outer.clone()
             } else {

@@ -276,8 +276,10 @@ use crate::plan::Plan;
 /// - Of a `mut` argument of a sync fn that may have something to drop, the compiler does not say that what is assigned to it is
 ///   never read.
 /// - A `mut` argument may be bound anew in the body, which clippy's restriction lints `shadow_same` and `shadow_reuse` see.
-/// - The future of an `async fn` is less than 64 bytes larger than without the attribute. But `mut` arguments are stored once
-///   more in it, unless they are arrays of numbers, and so are those behind them that may have something to drop.
+/// - The future of an `async fn` is less than 64 bytes larger than without the attribute, if the body awaits anything. But
+///   `mut` arguments are stored once more in it, unless they are arrays of numbers, and so are those behind them that may have
+///   something to drop.
+/// - What the pattern of an `async fn`'s argument leaves unbound or binds by `ref` is dropped after all other arguments.
 /// - A fn that calls itself takes a slot for each level.
 /// - Of `mut self` in an `async fn`, the lifetimes stay what they are: it cannot be set to what borrows from the body.
 #[proc_macro_attribute]

@@ -57,6 +57,10 @@ both! {
         count += text.len();
         Ok(count)
     }
+    async fn with_unnamed(a: String, _: [String; 8], b: String, _c: [String; 8], d: String) {
+        pause().await;
+        Ok(a.len() + b.len() + d.len())
+    }
     async fn with_local(id: usize) {
         let bytes = [1_u8; 1024];
         pause().await;
@@ -84,6 +88,7 @@ fn a_limited_future_is_at_most_64_bytes_larger() {
         one_kibibyte([0; 1024], s(), s());
         many_small(1, "", None, [0; 2], 1);
         with_mut(1, "");
+        with_unnamed(s(), Default::default(), s(), Default::default(), s());
         with_local(1);
     }
 }
