@@ -466,7 +466,8 @@ pub fn adaptive_limit(
 ///
 /// # What it cannot do
 ///
-/// - `unsafe` traits are refused, and traits without a limited method.
+/// - `unsafe` traits are refused, and traits without a limited method, and generic parameters under `#[cfg]`, but for a method's
+///   lifetimes.
 /// - A call that what is in the delegate makes on itself is not limited; default bodies make such calls.
 /// - A boxed future is boxed once more if its method is limited.
 /// - Above `#[async_trait]`, what is in the delegate has to be `Send` and `Sync`, unless that says `?Send`.
