@@ -1,7 +1,7 @@
 //! Literals among expressions, also where a `macro_rules` metavariable wraps them in an invisible group.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::ToTokens;
 use syn::{Expr, Lit};
 
 /// Takes invisible groups off an expression.
@@ -12,9 +12,9 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
     }
 }
 
-/// Writes an expression for a message as the user wrote it, on one line.
-pub(crate) fn shown(expr: &Expr) -> String {
-    let tokens = expr.to_token_stream();
+/// Writes an expression or a type for a message as the user wrote it, on one line.
+pub(crate) fn shown(written: &impl ToTokens) -> String {
+    let tokens = written.to_token_stream();
     if !proc_macro::is_available() {
         return tokens.to_string();
     }

@@ -5,7 +5,7 @@ mod agreement;
 mod bounds;
 mod duration;
 mod key;
-mod literal;
+pub(crate) mod literal;
 mod patterns;
 mod text;
 

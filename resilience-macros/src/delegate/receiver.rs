@@ -5,6 +5,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::{GenericArgument, PathArguments, Receiver, ReceiverKind, Token, Type};
 
 use super::selfs;
+use crate::args::literal;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::signature::{self, ungrouped};
 
@@ -21,7 +22,7 @@ pub(crate) fn handed_on(
         ReceiverKind::Typed(_, ty) => {
             let handed_on = typed(ty, *this, krate);
             if handed_on.is_none() {
-                let given = shown(ty);
+                let given = literal::shown(&**ty);
                 let message = format!(
                     "the delegate has no `{given}` of what is in it; take `&self`, `&mut self`, `self` or `self: Box<Self>`"
                 );
@@ -68,12 +69,4 @@ fn typed(ty: &Type, this: Token![self], krate: Option<&syn::Path>) -> Option<Tok
 
 fn borrowed(mutability: Option<Token![mut]>, this: &impl ToTokens) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> &#mutability #this.inner)
-}
-
-/// The type as one would write it.
-fn shown(ty: &Type) -> String {
-    let spaced = ty.to_token_stream().to_string();
-    [(" < ", "<"), (" >", ">"), (" :: ", "::"), ("& ", "&")]
-        .iter()
-        .fold(spaced, |text, (from, to)| text.replace(from, to))
 }
