@@ -295,40 +295,19 @@ impl Plan {
 
     /// The options that are settings, as calls on the site.
     fn settings(&self) -> TokenStream {
-        let args = &self.args;
-        let set = |name: &str, value: Option<TokenStream>| {
+        fn set(name: &str, value: Option<&impl ToTokens>) -> Option<TokenStream> {
             let method = Ident::new(name, Span::mixed_site());
             value.map(|value| quote_spanned!(Span::mixed_site()=> .#method(#value)))
-        };
+        }
+        let args = &self.args;
         [
-            set(
-                "config",
-                args.config.as_ref().map(ToTokens::to_token_stream),
-            ),
-            set(
-                "algorithm",
-                args.algorithm.as_ref().map(ToTokens::to_token_stream),
-            ),
-            set(
-                "initial_limit",
-                args.initial_limit.as_ref().map(ToTokens::to_token_stream),
-            ),
-            set(
-                "min_limit",
-                args.min_limit.as_ref().map(ToTokens::to_token_stream),
-            ),
-            set(
-                "max_limit",
-                args.max_limit.as_ref().map(ToTokens::to_token_stream),
-            ),
-            set(
-                "window_nanos",
-                args.window.as_ref().map(ToTokens::to_token_stream),
-            ),
-            set(
-                "enabled",
-                args.enabled.as_ref().map(ToTokens::to_token_stream),
-            ),
+            set("config", args.config.as_ref()),
+            set("algorithm", args.algorithm.as_ref()),
+            set("initial_limit", args.initial_limit.as_ref()),
+            set("min_limit", args.min_limit.as_ref()),
+            set("max_limit", args.max_limit.as_ref()),
+            set("window_nanos", args.window.as_ref()),
+            set("enabled", args.enabled.as_ref()),
         ]
         .into_iter()
         .flatten()
