@@ -74,7 +74,7 @@ impl<T, E> ResultLike for Result<T, E> {
     label = "cannot be made from a `resilience::Error`",
     note = "return a `Result` whose error type implements `From<resilience::Error>`",
     note = "or add `rejected = path` with a `fn(resilience::Error) -> {Self}` to the attribute",
-    note = "or leave the method out, with `#[adaptive_limit(skip)]` on it, if it makes no call and the attribute is the `impl` block's"
+    note = "or do not limit it, if it makes no call: in a limited `impl` block write `#[adaptive_limit(skip)]` on it, elsewhere take the attribute off"
 )]
 pub trait Rejection {
     /// Makes the output.
