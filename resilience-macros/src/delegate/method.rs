@@ -27,10 +27,11 @@ pub(crate) struct Method {
     pub(crate) lifted: Vec<TokenStream>,
     /// What it names of the supertraits' types.
     pub(crate) inherited: Vec<Inherited>,
-    copies: Vec<Copy>,
+    variants: Vec<Variant>,
 }
 
-struct Copy {
+/// The method as it is under one condition.
+struct Variant {
     attrs: TokenStream,
     unlimited: Function,
     plan: Option<Plan>,
@@ -74,11 +75,11 @@ impl Method {
             .iter()
             .filter_map(|limit| limit.under.clone())
             .collect();
-        let mut copies = Vec::new();
+        let mut variants = Vec::new();
         if limits.len() == under.len() {
             let otherwise = (!under.is_empty())
                 .then(|| quote_spanned!(Span::mixed_site()=> #[cfg(not(any(#(#under),*)))]));
-            copies.push(Copy {
+            variants.push(Variant {
                 attrs: quote!(#attrs #otherwise),
                 unlimited: function.clone(),
                 plan: None,
@@ -87,7 +88,7 @@ impl Method {
         for Limit { args, under, place } in limits {
             let condition = under.map(|under| quote_spanned!(Span::mixed_site()=> #[cfg(#under)]));
             let home = home.clone().map_or(Home::Attribute, Home::Delegate);
-            copies.push(Copy {
+            variants.push(Variant {
                 attrs: quote!(#attrs #condition),
                 unlimited: function.clone(),
                 plan: Some(Plan::of(args, function.clone(), home, place)),
@@ -96,26 +97,26 @@ impl Method {
         Some(Self {
             lifted: lifted.unwrap_or_default(),
             inherited,
-            copies,
+            variants,
         })
     }
 
     /// Writes the method, limited unless something in the trait is wrong.
     pub(crate) fn expand(self, limited: bool) -> TokenStream {
-        let mut copies = TokenStream::new();
-        for Copy {
+        let mut tokens = TokenStream::new();
+        for Variant {
             attrs,
             unlimited,
             plan,
-        } in self.copies
+        } in self.variants
         {
-            copies.extend(attrs);
-            copies.extend(match plan {
+            tokens.extend(attrs);
+            tokens.extend(match plan {
                 Some(plan) if limited => plan.expand(),
                 _ => unlimited.into_token_stream(),
             });
         }
-        copies
+        tokens
     }
 }
 
