@@ -21,7 +21,8 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, FnArg, Ident, Pat, PatIdent, ReceiverKind, Signature, Token, Type};
 
 use crate::lints::{Place, placed};
-use crate::signature::{drops_nothing, is_array_of_numbers, mentions};
+use crate::signature::{drops_nothing, is_array_of_numbers};
+use crate::tokens::mentions;
 
 /// Goes through the arguments, from first to last.
 struct Arguments<'a> {

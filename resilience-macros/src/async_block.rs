@@ -8,6 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
 use crate::item::Function;
+use crate::tokens::{is_punct, is_word};
 
 /// A body of the form `before async …` or `before Box::pin(async …)`.
 pub(crate) struct AsyncBlock {
@@ -27,8 +28,9 @@ impl AsyncBlock {
     /// another would only make it larger.
     pub(crate) fn bare(function: &Function) -> Option<Self> {
         let mut before: Vec<TokenTree> = function.body.group.stream().into_iter().collect();
-        let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
-        let keyword = before.iter().rposition(|token| is(token, "async"))?;
+        let keyword = before
+            .iter()
+            .rposition(|token| is_word(token, &["async"]))?;
         let (keywords, block) = async_block(before.drain(keyword..))?;
         if !looked_for(&function.attrs) || !are_statements(&before) {
             return None;
@@ -87,9 +89,10 @@ impl AsyncBlock {
             "const", "enum", "extern", "fn", "impl", "mod", "static", "struct", "trait", "type",
             "union", "use",
         ];
-        self.before.clone().into_iter().any(
-            |token| matches!(token, TokenTree::Ident(ident) if ITEMS.iter().any(|item| ident == item)),
-        )
+        self.before
+            .clone()
+            .into_iter()
+            .any(|token| is_word(&token, &ITEMS))
     }
 }
 
@@ -147,7 +150,7 @@ fn may_be_macro(attr: &Meta) -> bool {
 fn are_statements(tokens: &[TokenTree]) -> bool {
     let complete = match tokens {
         [] => true,
-        [.., TokenTree::Punct(punct)] => punct.as_char() == ';',
+        [.., last @ TokenTree::Punct(_)] => is_punct(last, ';'),
         [.., TokenTree::Group(group)] => group.delimiter() == Delimiter::Brace,
         _ => false,
     };
@@ -156,11 +159,7 @@ fn are_statements(tokens: &[TokenTree]) -> bool {
 
 fn without_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     match tokens {
-        [
-            start @ ..,
-            TokenTree::Punct(first),
-            TokenTree::Punct(second),
-        ] if first.as_char() == ':' && second.as_char() == ':' => Some(start),
+        [start @ .., first, second] if is_punct(first, ':') && is_punct(second, ':') => Some(start),
         _ => None,
     }
 }
@@ -171,11 +170,9 @@ fn async_block(tokens: impl IntoIterator<Item = TokenTree>) -> Option<(TokenStre
     let TokenTree::Group(block) = keywords.pop()? else {
         return None;
     };
-    let is =
-        |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
     let all = match keywords.as_slice() {
-        [first] => is(first, "async"),
-        [first, second] => is(first, "async") && is(second, "move"),
+        [first] => is_word(first, &["async"]),
+        [first, second] => is_word(first, &["async"]) && is_word(second, &["move"]),
         _ => false,
     };
     (all && block.delimiter() == Delimiter::Brace).then(|| (keywords.into_iter().collect(), block))

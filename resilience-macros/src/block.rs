@@ -10,7 +10,8 @@ use syn::Path;
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::item::Function;
-use crate::members::{Attr, Braced, Member, What, is_word, path_and_group};
+use crate::members::{Attr, Braced, Member, What, path_and_group};
+use crate::tokens::is_word;
 
 /// An `impl` block with its braces' content taken apart.
 pub(crate) struct Block(Braced);

@@ -7,6 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, ReturnType, Signature, Token, Type, Visibility, token};
 
 use crate::diagnostic::{Code, error};
+use crate::tokens::is_punct;
 
 /// A fn with a body.
 #[derive(Clone)]
@@ -65,7 +66,6 @@ impl Body {
     fn new(group: Group) -> Self {
         let mut rest = group.stream().into_iter().peekable();
         let mut inner_attrs = TokenStream::new();
-        let is = |token: &TokenTree, wanted: char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted);
         loop {
             let mut ahead = rest.clone();
             let (Some(pound), Some(bang), Some(TokenTree::Group(attr))) =
@@ -73,7 +73,10 @@ impl Body {
             else {
                 break;
             };
-            if !is(&pound, '#') || !is(&bang, '!') || attr.delimiter() != Delimiter::Bracket {
+            if !is_punct(&pound, '#')
+                || !is_punct(&bang, '!')
+                || attr.delimiter() != Delimiter::Bracket
+            {
                 break;
             }
             inner_attrs.extend([pound, bang, TokenTree::Group(attr)]);

@@ -19,6 +19,7 @@ mod plan;
 mod signature;
 #[cfg(test)]
 mod snapshots;
+mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -213,29 +213,6 @@ pub(crate) fn is_array_of_numbers(ty: &Type) -> bool {
     }
 }
 
-/// Whether a fn's body may name this variable, be it in a format string.
-pub(crate) fn mentions(body: &TokenStream, name: &str) -> bool {
-    body.clone().into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == name,
-        TokenTree::Group(group) => mentions(&group.stream(), name),
-        TokenTree::Literal(literal) => {
-            let text = literal.to_token_stream().to_string();
-            text.contains('{') && text.contains(name.trim_start_matches("r#"))
-        }
-        TokenTree::Punct(_) => false,
-    })
-}
-
-/// Whether this name is among the tokens.
-pub(crate) fn names(tokens: &TokenStream, name: &str) -> bool {
-    use proc_macro2::TokenTree;
-    tokens.clone().into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == name,
-        TokenTree::Group(group) => names(&group.stream(), name),
-        TokenTree::Literal(_) | TokenTree::Punct(_) => false,
-    })
-}
-
 /// Where the library is: at the path that the option `crate` gives, else at `::resilience`.
 pub(crate) fn krate(given: Option<&syn::Path>) -> TokenStream {
     let given = given.map(ToTokens::to_token_stream);

@@ -8,7 +8,8 @@ use std::cell::Cell;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
-use crate::members::{Attr, condition, is_path, is_punct, path_and_group, split};
+use crate::members::{Attr, condition, is_path, path_and_group};
+use crate::tokens::{is_punct, split};
 
 /// What the impl's constants, types and methods carry.
 pub(crate) fn by_members(attrs: &[Attr]) -> TokenStream {

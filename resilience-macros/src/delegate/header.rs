@@ -114,9 +114,7 @@ impl Header {
         }
         predicates
     }
-}
 
-impl Header {
     /// What ties a type of a supertrait's to that of what is in the delegate, which the calls take and return: the user says
     /// what it is when implementing the supertrait.
     pub(crate) fn tie(
@@ -280,7 +278,7 @@ pub(crate) fn refuse_conditions<'a>(
 }
 
 /// The parameters as arguments, in angle brackets.
-pub(crate) fn names(generics: &Generics) -> TokenStream {
+pub(crate) fn arguments(generics: &Generics) -> TokenStream {
     if generics.params.is_empty() {
         return TokenStream::new();
     }

@@ -16,9 +16,10 @@ use super::wrap::Wrap;
 use super::{Target, carried, ours, receiver, renewed, selfs};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::item::{Body, Function};
-use crate::members::{Member, is_block};
+use crate::members::Member;
 use crate::plan::{Home, Plan};
 use crate::signature;
+use crate::tokens::{contains, is_block};
 
 /// A method, more than once if conditions decide on its limit.
 pub(crate) struct Method {
@@ -243,7 +244,7 @@ fn name(pat: &Pat, index: usize, all: &TokenStream, given: &mut Vec<String>) -> 
         }
         _ => {
             let mut name = format!("arg{index}");
-            while signature::names(all, &name) {
+            while contains(all, &name) {
                 name.insert(0, '_');
             }
             Ident::new(&name, Span::mixed_site())
@@ -358,6 +359,6 @@ fn names_any(bound: &TypeParamBound, generics: &Generics) -> bool {
             GenericParam::Type(param) => &param.ident,
             GenericParam::Const(param) => &param.ident,
         };
-        signature::names(&tokens, &name.to_string())
+        contains(&tokens, &name.to_string())
     })
 }

@@ -19,12 +19,13 @@ use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut as _;
 use syn::{Path, Token, TraitItemType, Type};
 
-use self::header::{Header, names, refuse_conditions};
+use self::header::{Header, arguments, refuse_conditions};
 use self::method::{Method, lifted};
 use self::selfs::Bare;
 use crate::args::Args;
 use crate::diagnostic::{Code, Diagnostics};
-use crate::members::{Attr, Braced, Member, is_punct, is_word, split};
+use crate::members::{Attr, Braced, Member};
+use crate::tokens::{contains, is_punct, is_word, split};
 use crate::{item, signature};
 
 /// A trait and the delegate to be written for it.
@@ -144,7 +145,7 @@ impl Delegate {
         };
         let whole = header.refuse(diagnostics);
         let ident = &header.ident;
-        let arguments = names(&header.generics);
+        let arguments = arguments(&header.generics);
         let target = Target {
             inner: free_name(item),
             name: format_ident!("Resilient{}", ident.unraw(), span = ours(ident.span())),
@@ -288,7 +289,7 @@ impl Delegate {
             Some(lifted) if sound => lifted,
             _ => return Ok(None),
         };
-        let (ident, arguments) = (&assoc.ident, names(&assoc.generics));
+        let (ident, arguments) = (&assoc.ident, arguments(&assoc.generics));
         let params = assoc.generics.split_for_impl().0;
         let predicates = &assoc.generics.where_clause;
         let tokens = quote_spanned! {Span::mixed_site()=>
@@ -416,7 +417,7 @@ fn type_name(member: &Member) -> Option<String> {
 
 /// A name for the type parameter that the trait does not know.
 fn free_name(item: &TokenStream) -> Ident {
-    let taken = |name: &str| signature::names(item, name);
+    let taken = |name: &str| contains(item, name);
     let more = (2..).map(|number| format!("Inner{number}"));
     let mut candidates = ["T".to_owned(), "Inner".to_owned()].into_iter().chain(more);
     let free = candidates.find(|name| !taken(name));
