@@ -103,9 +103,9 @@ use crate::plan::Plan;
 ///
 /// Literals are checked at compile time, all at once; constants one by one.
 ///
-/// The arguments are not all settings of a limit. The others tune how it is found, and what they should be shows in operation
-/// only. So they are set where settings can be read at start: in a `LimitConfig`, given to the registry's builder as its
-/// defaults or as a config that `config` names.
+/// A limit has more settings than these. The others tune how it is found, and only operation shows what they should be. So
+/// they are set where settings can be read at start: in a `LimitConfig`, given to the registry's builder as its defaults or
+/// as a config that `config` names.
 ///
 /// A name that several fns share is best a constant, which cannot be misspelt:
 ///
@@ -270,15 +270,16 @@ use crate::plan::Plan;
 ///
 /// - `const` fns, fns without a body and fns that return `!` are refused, and so are whole traits: put it on their methods with a body,
 ///   or on the `impl` blocks, or have [`#[resilient]`](macro@resilient) make a delegate of the trait.
-/// - The constants of `name`, `config` and the bounds cannot be named by `Self` or a type parameter, and not be the fn's own.
-/// - The body of a `#[track_caller]` fn sees the fn's own place as its caller's.
+/// - The constants given for `name`, `config` and the bounds cannot be named through `Self` or a type parameter, and cannot be
+///   declared in the fn's body: they become part of a static outside of both.
+/// - `#[track_caller]` does not reach into the body, which sees a place in the fn itself as its caller.
 /// - An argument of a sync fn that the body consumes on some paths only is dropped as soon as the body ends on the others, and
 ///   so before the arguments that it borrows.
 /// - Of a `mut` argument of a sync fn that may have something to drop, the compiler does not say that what is assigned to it is
 ///   never read.
 /// - A `mut` argument may be bound anew in the body, which clippy's restriction lints `shadow_same` and `shadow_reuse` see.
-/// - The future of an `async fn` is less than 64 bytes larger than without the attribute, if the body awaits anything. But
-///   `mut` arguments are stored once more in it, unless they are arrays of numbers, and so are those behind them that may have
+/// - The future of an `async fn` is up to 64 bytes larger than without the attribute, if the body awaits anything. But `mut`
+///   arguments are stored once more in it, unless they are arrays of numbers, and so are those behind them that may have
 ///   something to drop.
 /// - What the pattern of an `async fn`'s argument leaves unbound or binds by `ref` is dropped after all other arguments.
 /// - A fn that calls itself takes a slot for each level.
@@ -361,6 +362,9 @@ pub fn adaptive_limit(
 /// # drop(prices.price(1));
 /// ```
 ///
+/// An `async fn` of a trait without `#[async_trait]` is limited as well, and so is a method that returns an
+/// `impl Future + Send`. The compiler has no `dyn Orders` of such traits.
+///
 /// # The delegate
 ///
 /// | Method | What it does |
@@ -375,7 +379,7 @@ pub fn adaptive_limit(
 ///
 /// The limits are those of the methods, so all delegates of a trait share them if they share a registry. Where each backend
 /// is to have limits of its own, give each delegate a registry, or put `#[adaptive_limit]` on the backends' `impl` blocks. A
-/// method knows its limit in the first registry that it is given; in any other it looks it up for each call.
+/// method knows its limit in the first registry that it is given; in any other it looks it up for each call, under a lock.
 ///
 /// ```
 /// # use resilience::registry::Registry;
@@ -413,7 +417,7 @@ pub fn adaptive_limit(
 /// | `&self`, `&mut self`, `self`, `self: Box<Self>` | handed on |
 /// | `self: Arc<Self>`, `Rc<Self>`, `Pin<..>` | refused: the delegate has no such pointer to what is in it |
 /// | `Self`, `&Self`, `&mut Self` as an argument | taken out of the delegate |
-/// | `Self`, `Option<Self>`, `Result<Self, _>` as the output | put into a delegate with the same registry |
+/// | `Self`, `Option<Self>`, `Result<Self, _>` as the output | put into a delegate with the same registry, or, of a method without a receiver, with none of its own |
 /// | `Self` anywhere else | refused, but for `Self::Row` and bounds on `Self` |
 /// | generic parameters, `async`, `unsafe`, `extern`, `#[cfg]`, levels of lints, `#[inline]`, `#[track_caller]` | kept |
 /// | other attributes of methods | left to the trait |
@@ -471,9 +475,12 @@ pub fn adaptive_limit(
 ///   lifetimes.
 /// - A call that what is in the delegate makes on itself is not limited; default bodies make such calls.
 /// - A boxed future is boxed once more if its method is limited.
-/// - Above `#[async_trait]`, what is in the delegate has to be `Send` and `Sync`, unless that says `?Send`.
+/// - With `#[resilient]` above `#[async_trait]`, what is in the delegate has to be `Send` and `Sync`, unless the latter is
+///   `#[async_trait(?Send)]`.
 /// - A limited method cannot return an `impl Trait` other than a future, since there is none for a rejected call.
-/// - With `#[track_caller]`, a limited method sees the delegate as its caller.
+/// - `#[track_caller]` does not reach through the delegate: what is in it sees the delegate as the caller of a limited method.
+/// - It does not go around an `Arc<dyn Orders>` or `Box<dyn Orders>`, unless that implements `Orders`. Few traits are
+///   implemented for their pointers by themselves; implement yours, or make the delegate before the pointer.
 #[proc_macro_attribute]
 pub fn resilient(
     args: proc_macro::TokenStream,
