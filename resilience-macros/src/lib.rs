@@ -91,7 +91,7 @@ use crate::plan::Plan;
 /// | `name` | string, or a `&'static str` constant | The limit's id. All fns that give the same name share one limit, and must give the same settings. Without it the fn has a limit of its own, whose id is the fn's path; a generic fn has one for all its instances. |
 /// | `config` | as `name` | Puts a named configuration of the registry under these settings. |
 /// | `algorithm` | `"gradient2"`, `"aimd"` or `"vegas"` | How the limit is found. Case, `-` and `_` make no difference. One of your own is chosen in configuration. |
-/// | `initial_limit` | calls, 1 to 1,000,000 | The limit before anything has been measured. |
+/// | `initial_limit` | calls, 1 to 1,000,000 | The limit before anything has been measured. Without it 20, or the bound nearest to 20. |
 /// | `min_limit`, `max_limit` | calls, 1 to 1,000,000 | What the limit never leaves. As `initial_limit`, an integer or a `u32` constant. |
 /// | `window` | duration, `"1ms"` to `"1h"` | The least time between two changes of the limit: a number, which may have decimal places, and `ns`, `us`, `ms`, `s`, `m` or `h`. |
 /// | `enabled` | `true` or `false` | Whether calls are limited and measured at all. |
@@ -460,7 +460,8 @@ pub fn adaptive_limit(
 /// ```
 ///
 /// If the methods name a type of a supertrait's, it must be that of what is in the delegate: `type Error = T::Error`. Where there
-/// are several supertraits, write which one is meant, as in `<Self as Service>::Error`.
+/// are several supertraits, or it goes by a name of the standard library's without types, such as `Error`, write which one is
+/// meant, as in `<Self as Service>::Error`.
 ///
 /// What a method asks of `Self` besides, as in `where Self: Sync`, is asked of what is in the delegate, for all of the trait.
 ///
@@ -478,7 +479,7 @@ pub fn adaptive_limit(
 /// - With `#[resilient]` above `#[async_trait]`, what is in the delegate has to be `Send` and `Sync`, unless the latter is
 ///   `#[async_trait(?Send)]`.
 /// - A limited method cannot return an `impl Trait` other than a future, since there is none for a rejected call.
-/// - `#[track_caller]` does not reach through the delegate: what is in it sees the delegate as the caller of a limited method.
+/// - `#[track_caller]` does not reach through a limited method: what is in the delegate sees the delegate as its caller.
 /// - It does not go around an `Arc<dyn Orders>` or `Box<dyn Orders>`, unless that implements `Orders`. Few traits are
 ///   implemented for their pointers by themselves; implement yours, or make the delegate before the pointer.
 #[proc_macro_attribute]
