@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
 /// The codes of the attribute's mistakes. They are stable: the documentation has a page for each.
@@ -62,4 +62,9 @@ impl Diagnostics {
 /// Makes a mistake that is handed on instead of noted.
 pub(crate) fn error(code: Code, at: impl ToTokens, message: impl fmt::Display) -> syn::Error {
     syn::Error::new_spanned(at, format_args!("{message} [{}]", code.as_str()))
+}
+
+/// As [`error`], where there is a place and no token.
+pub(crate) fn error_at(code: Code, at: Span, message: impl fmt::Display) -> syn::Error {
+    syn::Error::new(at, format_args!("{message} [{}]", code.as_str()))
 }

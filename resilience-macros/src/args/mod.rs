@@ -18,7 +18,7 @@ use syn::{Expr, Ident, LitStr, Pat, Path, Token};
 use self::bounds::Bound;
 use self::key::Key;
 use self::text::Name;
-use crate::diagnostic::{Code, Diagnostics, error};
+use crate::diagnostic::{Code, Diagnostics, error, error_at};
 
 /// The options that were given, each checked by itself.
 #[derive(Default)]
@@ -140,10 +140,10 @@ impl Args {
         let at = input.span();
         let value: Expr = input.parse().map_err(|wrong| {
             let message = format!(
-                "{key} has no proper value: {wrong}; write `{}` [R4C-ATR-004]",
+                "{key} has no proper value: {wrong}; write `{}`",
                 key.example()
             );
-            syn::Error::new(at, message)
+            error_at(Code::WrongValue, at, message)
         })?;
         // A literal's mistake is shown where the literal stands, which may be in the arguments of a macro.
         let value = if literal::of(&value).is_some() {

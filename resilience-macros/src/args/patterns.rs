@@ -4,7 +4,7 @@ use syn::parse::ParseStream;
 use syn::{Pat, Token, bracketed, token};
 
 use super::key::Key;
-use crate::diagnostic::{Code, error};
+use crate::diagnostic::{Code, error, error_at};
 
 /// Reads the bracketed list; a bracket that does not parse as patterns is consumed all the same.
 pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
@@ -25,8 +25,8 @@ pub(crate) fn parse(key: Key, input: ParseStream<'_>) -> syn::Result<Vec<Pat>> {
     let patterns = list(&content.fork());
     content.parse::<proc_macro2::TokenStream>()?;
     patterns.map_err(|wrong| {
-        let message = format!("{key} is a list of patterns: {wrong} [R4C-ATR-004]");
-        syn::Error::new(wrong.span(), message)
+        let message = format!("{key} is a list of patterns: {wrong}");
+        error_at(Code::WrongValue, wrong.span(), message)
     })
 }
 
