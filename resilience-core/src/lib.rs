@@ -4,6 +4,7 @@
 
 mod sync;
 
+mod config;
 mod error;
 pub mod event;
 mod id;

@@ -45,4 +45,7 @@ mod guides {
 
     #[doc = include_str!("../../docs/algorithms.md")]
     mod algorithms {}
+
+    #[doc = include_str!("../../docs/configuration.md")]
+    mod configuration {}
 }

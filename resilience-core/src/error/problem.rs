@@ -58,6 +58,12 @@ impl fmt::Display for Problem {
     }
 }
 
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// Names longer than this, in letters, are the same or are not: how near they are takes time that grows with the square.
 const LONGEST: usize = 200;
 

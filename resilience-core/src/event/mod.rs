@@ -5,6 +5,7 @@ mod reason;
 pub use reason::Reason;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::id::Id;
 
@@ -32,6 +33,19 @@ pub enum Event {
         /// once and out of order; this orders the events.
         decision: u64,
     },
+    /// Settings from outside of the code have changed and are in force. Told to listeners of the registry.
+    #[non_exhaustive]
+    Reloaded {
+        /// The limits that run with other settings than before.
+        limits: usize,
+    },
+    /// Settings from outside of the code have changed, are wrong and not in force: those from before still are. Told to
+    /// listeners of the registry.
+    #[non_exhaustive]
+    ReloadRefused {
+        /// All that is wrong with them.
+        error: Arc<str>,
+    },
 }
 
 impl fmt::Display for Event {
@@ -46,6 +60,10 @@ impl fmt::Display for Event {
             } => {
                 write!(f, "limit of `{id}` from {from} to {to}: {reason}")
             }
+            Self::Reloaded { limits } => {
+                write!(f, "settings reloaded: limits that run with others {limits}")
+            }
+            Self::ReloadRefused { error } => write!(f, "settings not reloaded: {error}"),
         }
     }
 }

@@ -66,6 +66,8 @@ pub enum Reason {
     },
     /// The window carries no latency: every sample took 0 ns, as on a coarse clock.
     NoLatency,
+    /// The bounds were changed while the limit was outside of the new ones.
+    Bounds,
     /// The algorithm panicked or returned a limit that is not a number; the limit stays as it was.
     Failed,
     /// A custom algorithm's own words.
@@ -124,6 +126,7 @@ impl fmt::Display for Reason {
                 write!(f, "at most {max_in_flight} in flight, too few to judge")
             }
             Self::NoLatency => f.write_str("no latency measured"),
+            Self::Bounds => f.write_str("the bounds were changed"),
             Self::Failed => f.write_str("the algorithm failed, limit kept"),
             Self::Custom(text) => f.write_str(text),
         }

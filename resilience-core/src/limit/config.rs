@@ -22,6 +22,40 @@ pub enum Preset {
     Netflix,
 }
 
+/// Names of kinds of errors.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::limit::{Kinds, LimitConfig};
+///
+/// let kinds = Kinds::from(["timeout", "bulkhead-full"]);
+/// assert_eq!(kinds.iter().count(), 2);
+/// let config = LimitConfig::new().drop_on(["timeout"]);
+/// # assert_eq!(config, config.clone());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(Vec<Cow<'static, str>>);
+
+impl Kinds {
+    /// Goes through the names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|name| &**name)
+    }
+}
+
+impl<const N: usize> From<[&'static str; N]> for Kinds {
+    fn from(names: [&'static str; N]) -> Self {
+        Self(names.map(Cow::Borrowed).into())
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Kinds {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Self {
+        Self(names.into_iter().map(|name| Cow::Owned(name.to_owned())).collect())
+    }
+}
+
 /// One value that is outside of its range.
 pub(crate) struct OutOfRange {
     pub(crate) property: &'static str,
@@ -107,6 +141,12 @@ config! {
     min_window_samples: u32, u32, check::count;
     /// Sets whether the limit is in force. Off, every call passes and nothing is measured. On by default.
     enabled: bool, bool, check::free;
+    /// Sets which errors mean overload, by the names of their kinds: `timeout`, `limit-exceeded`, `bulkhead-full` and those
+    /// that were [added](crate::registry::Builder::kind) to the registry. An error means overload if it or anything in its
+    /// source chain is of one of them. Time-outs and full bulkheads by default; none if the list is empty.
+    ///
+    /// The patterns of an attribute's `drop_on` win over this, unless it is set from outside of the code for the one limit.
+    drop_on: Kinds, impl Into<Kinds>, check::free;
     /// Sets which tuning the algorithm starts from; single values are laid over it. [`Preset::Repaired`] by default.
     preset: Preset, Preset, check::free;
     /// Sets what a cut multiplies the limit by: from 0.5 to below 1. 0.9 by default.

@@ -4,9 +4,10 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use super::algorithm::{Algorithm, Bounds, Close, Decision};
+use super::algorithm::{Close, Decision};
 use super::listeners::Listeners;
 use super::log2::{natural, natural_square};
+use super::running::Running;
 use super::settings::LimitSettings;
 use super::slots::{self, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
@@ -28,9 +29,9 @@ pub(crate) struct Instance {
     clock: SharedClock,
     stripes: Stripes,
     id: Id,
-    settings: LimitSettings,
     controller: Mutex<Controller>,
-    /// What the last decision left to be seen. Never held while foreign code runs, unlike the controller.
+    /// What the last decision and the last change of settings left to be seen. Never held while foreign code runs, unlike
+    /// the controller.
     published: Mutex<Published>,
     listeners: Listeners,
     /// Those of all instances of the registry.
@@ -61,9 +62,9 @@ struct Pace {
 
 /// What only the thread that closes a window touches.
 struct Controller {
-    algorithm: Box<dyn Algorithm>,
+    algorithm: Running,
     rule: WindowRule,
-    bounds: Bounds,
+    settings: Arc<LimitSettings>,
     /// When the open window began, and what the sums and the calls in flight were then.
     opened: u64,
     sums: Sums,
@@ -72,6 +73,7 @@ struct Controller {
 
 #[derive(Clone, Debug)]
 struct Published {
+    settings: Arc<LimitSettings>,
     windows: u64,
     decisions: u64,
     limit: f64,
@@ -81,11 +83,12 @@ struct Published {
 }
 
 impl Published {
-    fn initial(bounds: Bounds) -> Self {
+    fn initial(settings: Arc<LimitSettings>) -> Self {
         Self {
             windows: 0,
             decisions: 0,
-            limit: f64::from(bounds.initial()),
+            limit: f64::from(settings.bounds.initial()),
+            settings,
             last_window: None,
             baseline: None,
             reason: Reason::Initial,
@@ -96,17 +99,15 @@ impl Published {
 impl Instance {
     pub(crate) fn new(
         id: Id,
-        settings: LimitSettings,
+        settings: Arc<LimitSettings>,
         clock: SharedClock,
         registry: Listeners,
     ) -> Self {
         let now = clock.now();
-        let bounds = settings.bounds;
-        let seed = clock.seed(id.as_str());
-        let algorithm = settings.build_algorithm(seed);
-        let rule = settings.window_rule(algorithm.window_rule());
+        let algorithm = Running::start(&settings, clock.seed(id.as_str()));
+        let rule = settings.window_rule(algorithm.get().window_rule());
         Self {
-            slots: Padded(Slots::new(bounds.initial(), settings.enabled)),
+            slots: Padded(Slots::new(settings.bounds.initial(), settings.enabled)),
             pace: Padded(Pace {
                 next_close: AtomicU64::new(now.saturating_add(rule.duration)),
                 epoch: AtomicU64::new(0),
@@ -119,13 +120,12 @@ impl Instance {
             controller: Mutex::new(Controller {
                 algorithm,
                 rule,
-                bounds,
+                settings: settings.clone(),
                 opened: now,
                 sums: Sums::default(),
                 in_flight: 0,
             }),
-            settings,
-            published: Mutex::new(Published::initial(bounds)),
+            published: Mutex::new(Published::initial(settings)),
             listeners: Listeners::default(),
             registry,
         }
@@ -133,10 +133,6 @@ impl Instance {
 
     pub(crate) fn id(&self) -> &Id {
         &self.id
-    }
-
-    pub(crate) fn settings(&self) -> &LimitSettings {
-        &self.settings
     }
 
     pub(crate) fn listeners(&self) -> &Listeners {
@@ -258,7 +254,7 @@ impl Instance {
             .read(self.pace.window.load(Ordering::Relaxed))?;
         let window = self.window(controller, &reading, now);
         let rule = controller.rule;
-        match contained(|| controller.algorithm.close(&window, &rule)).unwrap_or(Close::Now) {
+        match contained(|| controller.algorithm.get().close(&window, &rule)).unwrap_or(Close::Now) {
             Close::Now => {}
             Close::Extend { until } => {
                 self.pace.next_close.store(until, Ordering::Relaxed);
@@ -273,10 +269,10 @@ impl Instance {
                 return None;
             }
         }
-        let decision = contained(|| controller.algorithm.update(&window))
+        let decision = contained(|| controller.algorithm.get_mut().update(&window))
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
-        let baseline = contained(|| controller.algorithm.baseline()).flatten();
+        let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
         self.apply(
             controller,
             &reading.sums,
@@ -297,7 +293,7 @@ impl Instance {
         decision: Decision,
         closed: Option<(&Window, Option<f64>)>,
     ) -> Option<Event> {
-        let to = controller.bounds.clamp(decision.limit) as u32;
+        let to = controller.settings.bounds.clamp(decision.limit) as u32;
         let from = self.slots.set_limit(to);
         // After the limit: no call that was admitted against the one before counts as one of the new.
         if decision.fresh {
@@ -314,6 +310,7 @@ impl Instance {
         let decisions = {
             let mut published = lock(&self.published);
             *published = Published {
+                settings: controller.settings.clone(),
                 windows: closed.map_or(0, |_| published.windows + 1),
                 decisions: published.decisions + 1,
                 limit: decision.limit,
@@ -392,30 +389,27 @@ impl Instance {
         );
     }
 
-    fn tell(&self, event: &Event) {
+    pub(crate) fn tell(&self, event: &Event) {
         self.listeners.tell(event);
         self.registry.tell(event);
     }
 
     /// Forgets what was learned and goes back to the initial limit. Calls in flight keep their slots and are no samples.
     pub(crate) fn reset(&self) {
+        let settings = lock(&self.published).settings.clone();
         // Foreign code is made before the lock is taken and dropped after it is free.
-        let mut algorithm = self
-            .settings
-            .build_algorithm(self.clock.seed(self.id.as_str()));
+        let mut algorithm = Running::start(&settings, self.seed());
         let event = {
             let mut controller = lock(&self.controller);
             let controller = &mut *controller;
+            if !Arc::ptr_eq(&controller.settings, &settings) {
+                // Settings were changed meanwhile.
+                algorithm = Running::start(&controller.settings, self.seed());
+            }
             std::mem::swap(&mut controller.algorithm, &mut algorithm);
             let now = self.clock.now();
-            let sums = loop {
-                // Fails only while another thread is stopped in the middle of adding a call.
-                match self.stripes.read(0) {
-                    Some(reading) => break reading.sums,
-                    None => std::thread::yield_now(),
-                }
-            };
-            let initial = f64::from(controller.bounds.initial());
+            let sums = self.sums();
+            let initial = f64::from(controller.settings.bounds.initial());
             let anew = Decision::new(initial, Reason::Initial).fresh(true);
             self.apply(controller, &sums, now, anew, None)
         };
@@ -424,13 +418,86 @@ impl Instance {
         }
     }
 
+    /// Puts other settings in force without a break: calls in flight keep their slots, the limit stays as far as it is
+    /// within the new bounds, and the same algorithm keeps what it has learned.
+    ///
+    /// Returns what is to be told, for the caller to tell when it holds no lock.
+    pub(crate) fn reconfigure(&self, settings: &Arc<LimitSettings>) -> Option<Event> {
+        // Foreign code is dropped after the lock is free.
+        let (mut before, mut replaced) = (settings.clone(), None);
+        let mut controller = lock(&self.controller);
+        let controller = &mut *controller;
+        if controller.settings.same(settings) {
+            return None;
+        }
+        std::mem::swap(&mut controller.settings, &mut before);
+        let from = self.slots.limit();
+        let to = settings.bounds.clamp(f64::from(from)) as u32;
+        if settings.bounds != before.bounds || !settings.algorithm.same(&before.algorithm) {
+            // One that panics goes on as it was; its limits are put within the bounds all the same.
+            let algorithm = &mut controller.algorithm;
+            replaced = contained(|| algorithm.go_on(settings, to, self.seed())).flatten();
+        }
+        if replaced.is_some() {
+            self.pace.fast_drop_below.store(0, Ordering::Relaxed);
+        }
+        self.slots.set_limit(to);
+        if settings.enabled && !before.enabled {
+            // The calls that passed meanwhile were not measured, so the window would miss them.
+            let (now, sums) = (self.clock.now(), self.sums());
+            self.open_window(controller, &sums, now);
+        }
+        self.slots.set_enabled(settings.enabled);
+        let rule = settings.window_rule(controller.algorithm.get().window_rule());
+        if rule.duration != controller.rule.duration || settings.enabled != before.enabled {
+            self.pace.next_close.store(
+                controller.opened.saturating_add(rule.duration),
+                Ordering::Relaxed,
+            );
+        }
+        controller.rule = rule;
+        let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
+        let mut published = lock(&self.published);
+        published.settings = settings.clone();
+        published.baseline = baseline;
+        published.limit = settings.bounds.clamp(published.limit);
+        if from == to {
+            return None;
+        }
+        published.decisions += 1;
+        published.reason = Reason::Bounds;
+        Some(Event::LimitChanged {
+            id: self.id.clone(),
+            from,
+            to,
+            reason: Reason::Bounds,
+            decision: published.decisions,
+        })
+    }
+
+    /// What all calls add up to.
+    fn sums(&self) -> Sums {
+        loop {
+            // Fails only while another thread is stopped in the middle of adding a call.
+            match self.stripes.read(0) {
+                Some(reading) => return reading.sums,
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.clock.seed(self.id.as_str())
+    }
+
     pub(crate) fn snapshot(&self) -> Snapshot {
         let published = lock(&self.published).clone();
         let sums = self.stripes.sums();
-        let bounds = self.settings.bounds;
+        let settings = &published.settings;
+        let bounds = settings.bounds;
         Snapshot {
             id: self.id.clone(),
-            algorithm: self.settings.algorithm.name().to_owned(),
+            algorithm: settings.algorithm.name().to_owned(),
             enabled: self.slots.enabled(),
             limit: self.slots.limit(),
             exact_limit: bounds.clamp(published.limit),

@@ -9,13 +9,14 @@ mod log2;
 #[cfg(all(test, loom))]
 mod models;
 pub(crate) mod permit;
+mod running;
 pub(crate) mod settings;
 mod slots;
 mod snapshot;
 mod stripes;
 pub mod window;
 
-pub use config::{LimitConfig, Preset};
+pub use config::{Kinds, LimitConfig, Preset};
 pub use handle::AdaptiveLimit;
 pub use listeners::Subscription;
 pub use permit::Permit;

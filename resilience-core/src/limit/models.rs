@@ -43,10 +43,10 @@ fn instance(clock: &ManualClock, windows: &Arc<Mutex<Vec<Window>>>, min_samples:
     let Ok(bounds) = config.bounds() else {
         unreachable!("the bounds are in order")
     };
-    let settings = config.settle(bounds, Some(("recorder".into(), factory)));
+    let settings = config.settle(bounds, Some(("recorder".into(), factory)), None);
     Instance::new(
         "model".into(),
-        settings,
+        settings.into(),
         SharedClock::Other(Arc::new(clock.clone())),
         Listeners::default(),
     )

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::algorithm::{
-    Aimd, AimdSettings, Algorithm, Bounds, Deviations, Gradient2, Gradient2Settings, Jitter, Vegas,
-    VegasSettings,
+    AimdSettings, Algorithm, Bounds, Deviations, Gradient2Settings, VegasSettings,
 };
 use super::config::{LimitConfig, Preset};
 use super::window::WindowRule;
+use crate::outcome::overload::Overload;
 use crate::time::nanos;
 
 /// Makes a custom algorithm for an instance with these bounds.
@@ -24,6 +24,8 @@ pub(crate) struct LimitSettings {
     /// `None`: as the algorithm likes it.
     pub(crate) min_window_samples: Option<u32>,
     pub(crate) enabled: bool,
+    /// `None`: the kinds that mean overload by default.
+    pub(crate) drop_on: Option<Overload>,
     pub(crate) algorithm: AlgorithmSettings,
 }
 
@@ -95,12 +97,14 @@ impl LimitConfig {
         &self,
         bounds: Bounds,
         custom: Option<(Arc<str>, Factory)>,
+        drop_on: Option<Overload>,
     ) -> LimitSettings {
         LimitSettings {
             bounds,
             window: self.window,
             min_window_samples: self.min_window_samples,
             enabled: self.enabled.unwrap_or(true),
+            drop_on,
             algorithm: match custom {
                 Some((name, factory)) => AlgorithmSettings::Custom { name, factory },
                 None => self.tuning(),
@@ -168,11 +172,6 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
 }
 
 impl LimitSettings {
-    /// Makes the algorithm. Whatever it scatters is scattered by `seed`, unless a seed is set.
-    pub(crate) fn build_algorithm(&self, seed: u64) -> Box<dyn Algorithm> {
-        self.algorithm.build(self.bounds, seed)
-    }
-
     /// When windows may close: what is set, and for the rest what the algorithm says.
     pub(crate) fn window_rule(&self, algorithms: WindowRule) -> WindowRule {
         WindowRule {
@@ -208,9 +207,28 @@ impl LimitSettings {
                 samples.map_or_else(of_the_algorithm, |samples| samples.to_string()),
             ),
             ("enabled", self.enabled.to_string()),
+            (
+                "drop_on",
+                self.drop_on
+                    .as_ref()
+                    .map_or_else(|| "the default".to_owned(), |kinds| format!("{kinds:?}")),
+            ),
         ];
         properties.extend(self.algorithm.properties());
         properties
+    }
+
+    /// Whether a property, by its name in code, makes a difference to these settings.
+    pub(crate) fn uses(&self, property: &str) -> bool {
+        if ["preset", "deviations"].contains(&property) {
+            return !matches!(self.algorithm, AlgorithmSettings::Custom { .. });
+        }
+        self.properties().iter().any(|(used, _)| *used == property)
+    }
+
+    /// Whether nothing differs, a custom algorithm's maker included.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.differences(other).is_empty() && self.algorithm.same(&other.algorithm)
     }
 
     /// What differs from the settings of another: property, this one's value, the other's value. Properties that only one
@@ -235,6 +253,19 @@ impl AlgorithmSettings {
             Self::Aimd(_) => "aimd",
             Self::Vegas(_) => "vegas",
             Self::Custom { name, .. } => name,
+        }
+    }
+
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Custom { name, factory },
+                Self::Custom {
+                    name: other,
+                    factory: others,
+                },
+            ) => name == other && Arc::ptr_eq(factory, others),
+            _ => self.name() == other.name() && self.properties() == other.properties(),
         }
     }
 
@@ -330,21 +361,6 @@ impl AlgorithmSettings {
         match self {
             Self::Gradient2(_) | Self::Aimd(_) | Self::Vegas(_) => Some(WindowRule::default()),
             Self::Custom { .. } => None,
-        }
-    }
-
-    fn build(&self, bounds: Bounds, seed: u64) -> Box<dyn Algorithm> {
-        match self {
-            Self::Gradient2(settings) => Box::new(Gradient2::new(bounds, *settings)),
-            Self::Aimd(settings) => Box::new(Aimd::new(bounds, *settings)),
-            Self::Vegas(settings) => {
-                let mut settings = *settings;
-                if settings.jitter == VegasSettings::default().jitter {
-                    settings.jitter = Jitter::Seeded(seed);
-                }
-                Box::new(Vegas::new(bounds, settings))
-            }
-            Self::Custom { factory, .. } => factory(bounds),
         }
     }
 }

@@ -98,6 +98,11 @@ impl Slots {
         self.update(|word| word.with_limit(limit)).limit()
     }
 
+    /// Switches the limit on or off. Calls that hold a slot give it back, those let through while it was off hold none.
+    pub(crate) fn set_enabled(&self, enabled: bool) {
+        self.update(|word| word.with_off(!enabled));
+    }
+
     fn update(&self, change: impl Fn(Word) -> Word) -> Word {
         let mut word = Word(self.0.load(Ordering::Relaxed));
         loop {

@@ -26,10 +26,18 @@ const LONGEST: usize = 64;
 /// assert!(!is_overload(&io::Error::other("not found")));
 /// ```
 pub fn is_overload(error: &(dyn StdError + 'static)) -> bool {
+    any(error, |error| is_time_out(error) || is_bulkhead_full(error))
+}
+
+/// Whether there is such an error in the chain that begins with this one.
+pub(crate) fn any(
+    error: &(dyn StdError + 'static),
+    is: impl Fn(&(dyn StdError + 'static)) -> bool,
+) -> bool {
     let mut next = Some(error);
     for _ in 0..LONGEST {
         let Some(error) = next else { return false };
-        if is_signal(error) {
+        if is(error) {
             return true;
         }
         // `io::Error::source` answers with the source of the error inside, not with that error itself.
@@ -44,15 +52,24 @@ pub fn is_overload(error: &(dyn StdError + 'static)) -> bool {
     false
 }
 
-/// Whether this very error is an overload signal.
-fn is_signal(error: &(dyn StdError + 'static)) -> bool {
+pub(super) fn is_time_out(error: &(dyn StdError + 'static)) -> bool {
     #[cfg(feature = "tokio")]
     if error.is::<tokio::time::error::Elapsed>() {
         return true;
     }
-    error
-        .downcast_ref::<Error>()
-        .is_some_and(|error| error.is_timed_out() || error.is_bulkhead_full())
+    own(error, Error::is_timed_out)
+}
+
+pub(super) fn is_bulkhead_full(error: &(dyn StdError + 'static)) -> bool {
+    own(error, Error::is_bulkhead_full)
+}
+
+pub(super) fn is_limit_exceeded(error: &(dyn StdError + 'static)) -> bool {
+    own(error, Error::is_limit_exceeded)
+}
+
+fn own(error: &(dyn StdError + 'static), is: impl Fn(&Error) -> bool) -> bool {
+    error.downcast_ref().is_some_and(is)
 }
 
 #[cfg(test)]

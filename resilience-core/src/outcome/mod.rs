@@ -1,6 +1,7 @@
 //! What a finished call says about the dependency's load.
 
 mod chain;
+pub(crate) mod overload;
 
 pub use chain::is_overload;
 

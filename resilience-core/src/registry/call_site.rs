@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::layers::Layer;
+use super::instances::Ask;
+use super::layers::{Layer, Origins};
 use super::{Registry, global};
 use crate::error::{Error, Origin};
 use crate::id::Id;
@@ -107,11 +108,8 @@ impl CallSite {
         format!("{} at {}", self.id(), self.origin).into()
     }
 
-    pub(crate) fn config_name(&self) -> Option<&'static str> {
-        self.config
-    }
-
-    pub(crate) fn layer(&self) -> Layer {
+    /// What its attribute asks for.
+    pub(crate) fn ask(&self) -> Ask {
         let config = LimitConfig {
             algorithm: self.algorithm.map(Cow::Borrowed),
             initial_limit: self.initial_limit,
@@ -121,7 +119,10 @@ impl CallSite {
             enabled: self.enabled,
             ..LimitConfig::default()
         };
-        Layer::new("attribute", Some(self.origin), config)
+        Ask {
+            own: Layer::new("attribute", Origins::One(self.origin), config),
+            config: self.config.map(str::to_owned),
+        }
     }
 
     /// The site's limit in the registry that is in force: the one scoped to the thread or future, else the process-wide.

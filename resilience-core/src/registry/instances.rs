@@ -1,26 +1,69 @@
-//! The instances of a registry and the settings they are made from.
+//! The instances of a registry and the settings they run with.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::call_site::CallSite;
-use super::layers::{Algorithms, Layer, resolve};
+use super::explain::Explanation;
+use super::external::External;
+use super::layers::{Layer, Named, resolve};
+use crate::config::key::Schema;
+use crate::config::layers as outside;
+use crate::config::patch::{Context, Patch};
+use crate::config::sources::{Reading, Sources};
 use crate::error::{Code, Error, Problem, did_you_mean, listed};
+use crate::event::Event;
 use crate::id::Id;
+use crate::limit::LimitConfig;
 use crate::limit::instance::Instance;
 use crate::limit::listeners::Listeners;
 use crate::limit::settings::{Factory, LimitSettings};
+use crate::outcome::overload::Predicate;
+use crate::sync::lock;
 use crate::time::SharedClock;
 
 pub(crate) struct Instances {
     clock: SharedClock,
-    defaults: Option<Layer>,
-    configs: BTreeMap<String, Layer>,
-    algorithms: BTreeMap<String, Factory>,
+    code: InCode,
+    sources: Sources,
     known: RwLock<Known>,
+    /// Held while settings from outside are put in force, until the last instance runs with them.
+    last: Mutex<LastRead>,
     listeners: Listeners,
 }
+
+/// What the program says itself.
+#[derive(Default)]
+pub(crate) struct InCode {
+    pub(crate) defaults: Option<Layer>,
+    pub(crate) configs: BTreeMap<String, Layer>,
+    pub(crate) algorithms: BTreeMap<String, Factory>,
+    pub(crate) kinds: BTreeMap<String, Predicate>,
+}
+
+impl InCode {
+    fn named(&self) -> Named<'_> {
+        Named {
+            algorithms: &self.algorithms,
+            kinds: &self.kinds,
+        }
+    }
+}
+
+/// What the sources outside of the program said.
+#[derive(Default)]
+struct LastRead {
+    in_force: Reading,
+    /// Read after that and found to be wrong.
+    refused: Option<Reading>,
+}
+
+/// An instance and the settings it is to take.
+type Decided = (Arc<Instance>, Arc<LimitSettings>);
+
+/// An instance that takes other settings, and what is to be told of it.
+type Changed = (Arc<Instance>, Option<Event>);
 
 // Clocks and factories are foreign code, but nothing of ours is half changed when one of them panics.
 impl UnwindSafe for Instances {}
@@ -32,47 +75,76 @@ struct Known {
     by_id: HashMap<Id, Made>,
     /// By the address of the call site, for registries whose call sites look them up on each call.
     by_site: HashMap<usize, Arc<Instance>>,
+    /// The settings from outside that are in force.
+    external: Arc<External>,
+    /// Why what the sources said last is not in force.
+    stale: Option<Error>,
+    /// How often somebody asked for something new.
+    asks: u64,
 }
 
+/// An instance, and all there is to find its settings again.
 struct Made {
     instance: Arc<Instance>,
-    /// Where it was first asked for.
-    by: String,
+    /// What it was made with or was last told to run with; it may be about to.
+    settings: Arc<LimitSettings>,
+    /// What the places that share it ask for, each once. The first is that of the place which it was made by.
+    asks: Vec<Ask>,
+}
+
+/// What a place asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) own: Layer,
+    pub(crate) config: Option<String>,
+}
+
+impl Ask {
+    /// Whether both get the same settings, whatever is laid under and over them.
+    fn is_for_the_same(&self, other: &Self) -> bool {
+        self.config == other.config && self.own.config == other.own.config
+    }
 }
 
 impl Default for Instances {
     fn default() -> Self {
-        Self::new(
-            SharedClock::system(),
-            None,
-            BTreeMap::new(),
-            BTreeMap::new(),
-        )
+        Self::new(SharedClock::system(), InCode::default(), Sources::default())
     }
 }
 
 impl Instances {
-    pub(crate) fn new(
-        clock: SharedClock,
-        defaults: Option<Layer>,
-        configs: BTreeMap<String, Layer>,
-        algorithms: BTreeMap<String, Factory>,
-    ) -> Self {
+    fn new(clock: SharedClock, code: InCode, sources: Sources) -> Self {
         Self {
             clock,
-            defaults,
-            configs,
-            algorithms,
+            code,
+            sources,
             known: RwLock::default(),
+            last: Mutex::default(),
             listeners: Listeners::default(),
         }
     }
 
+    /// Reads the sources for the first time, and tells what is wrong with them.
+    pub(crate) fn read_first(
+        clock: SharedClock,
+        code: InCode,
+        sources: Sources,
+    ) -> Result<Self, Vec<Problem>> {
+        let instances = Self::new(clock, code, sources);
+        let reading = instances.sources.read();
+        let external = instances.external(&reading, &[])?;
+        instances.write().external = Arc::new(external);
+        lock(&instances.last).in_force = reading;
+        Ok(instances)
+    }
+
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Instance>, Error> {
+        let found = self.read().by_id.get(id).map(|made| made.instance.clone());
+        found.ok_or_else(|| self.unknown(id))
+    }
+
+    fn unknown(&self, id: &str) -> Error {
         let known = self.read();
-        if let Some(made) = known.by_id.get(id) {
-            return Ok(made.instance.clone());
-        }
         let ids = || known.by_id.keys().map(Id::as_str);
         let hint = did_you_mean(id, ids()).unwrap_or_else(|| {
             format!(
@@ -82,10 +154,7 @@ impl Instances {
             )
         });
         let text = format!("the registry has no limit `{id}`; {hint}");
-        Err(Error::settings(vec![Problem::new(
-            Code::UNKNOWN_INSTANCE,
-            text,
-        )]))
+        Error::settings(vec![Problem::new(Code::UNKNOWN_INSTANCE, text)])
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Instance>> {
@@ -105,56 +174,68 @@ impl Instances {
         if let Some(instance) = self.read().by_site.get(&key) {
             return Ok(instance.clone());
         }
-        let own = site.layer();
-        let settings = self.settings(&site.id(), site.config_name(), &own)?;
+        let wanted = Wanted {
+            ask: site.ask(),
+            site: Some(key),
+            alone: site.is_unnamed(),
+        };
+        self.get_or_add(&wanted, |known| {
+            if site.is_unnamed() {
+                known.free_id(site)
+            } else {
+                site.id()
+            }
+        })
+    }
+
+    pub(crate) fn get_or_make(&self, id: &Id, ask: Ask) -> Result<Arc<Instance>, Error> {
+        let wanted = Wanted {
+            ask,
+            site: None,
+            alone: false,
+        };
+        self.get_or_add(&wanted, |_| id.clone())
+    }
+
+    fn get_or_add(
+        &self,
+        wanted: &Wanted,
+        id: impl Fn(&Known) -> Id,
+    ) -> Result<Arc<Instance>, Error> {
+        // Again if another thread was faster with what this one builds on.
         loop {
-            let (id, fresh) = {
+            let (id, external, exists) = {
                 let known = self.read();
-                if let Some(instance) = known.by_site.get(&key) {
-                    // Another thread was faster.
+                if let Some(instance) = wanted.site.and_then(|site| known.by_site.get(&site)) {
                     return Ok(instance.clone());
                 }
-                let id = if site.is_unnamed() {
-                    known.free_id(site)
-                } else {
-                    site.id()
-                };
+                let id = id(&known);
                 let exists = known.by_id.contains_key(&id);
-                drop(known);
-                let fresh = (!exists).then(|| self.make(&id, &settings));
-                (id, fresh)
+                (id, known.external.clone(), exists)
             };
-            let mut known = self.write();
-            if let Some(instance) = known.by_site.get(&key) {
-                return Ok(instance.clone());
-            }
-            if site.is_unnamed() && known.by_id.contains_key(&id) {
-                // Another function of the same path was faster.
+            if !exists && external.may_know_more(&id) {
+                self.get_to_know(&id)?;
                 continue;
             }
-            let instance = known.get_or_add(id, fresh.as_ref(), &settings, &own)?;
-            known.by_site.insert(key, instance.clone());
-            return Ok(instance);
+            let settings = self
+                .settings(&external, &id, &wanted.ask)
+                .map_err(Error::settings)?;
+            // With no lock held: the clock and the algorithm are foreign code, which may look at this registry. So threads
+            // that are as fast as each other make one each, and all but one are thrown away, with no lock held either.
+            let fresh = (!exists).then(|| self.make(&id, &settings));
+            let mut known = self.write();
+            if let Some(instance) = wanted.site.and_then(|site| known.by_site.get(&site)) {
+                return Ok(instance.clone());
+            }
+            let taken = wanted.alone && known.by_id.contains_key(&id);
+            if taken || !Arc::ptr_eq(&known.external, &external) {
+                continue;
+            }
+            return known.share(&id, fresh.as_ref(), &settings, wanted);
         }
     }
 
-    pub(crate) fn get_or_make(
-        &self,
-        id: Id,
-        config: Option<&str>,
-        own: &Layer,
-    ) -> Result<Arc<Instance>, Error> {
-        let settings = self.settings(&id, config, own)?;
-        if let Some(made) = self.read().by_id.get(&id) {
-            return made.shared_with(&settings, own);
-        }
-        let fresh = self.make(&id, &settings);
-        self.write().get_or_add(id, Some(&fresh), &settings, own)
-    }
-
-    /// Makes an instance. With no lock held: the clock and the algorithm are foreign code, which may look at this registry.
-    /// So threads that are as fast as each other make one each, and all but one are thrown away.
-    fn make(&self, id: &Id, settings: &LimitSettings) -> Arc<Instance> {
+    fn make(&self, id: &Id, settings: &Arc<LimitSettings>) -> Arc<Instance> {
         Arc::new(Instance::new(
             id.clone(),
             settings.clone(),
@@ -175,42 +256,340 @@ impl Instances {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn settings(&self, id: &Id, config: Option<&str>, own: &Layer) -> Result<LimitSettings, Error> {
+    /// What the instance of that id runs with, asked for like this.
+    fn settings(
+        &self,
+        external: &External,
+        id: &Id,
+        ask: &Ask,
+    ) -> Result<Arc<LimitSettings>, Vec<Problem>> {
         let mut problems = Vec::new();
         if id.as_str().trim().is_empty() {
-            let text = format!("the id of a limit is empty; in {}", own.place());
+            let text = format!("the id of a limit is empty; in {}", ask.own.place());
             problems.push(Problem::new(Code::RESERVED_NAME, text));
         }
-        let mut layers: Vec<&Layer> = self.defaults.iter().collect();
-        if let Some(name) = config {
-            match self.configs.get(name) {
-                Some(layer) => layers.push(layer),
-                None => problems.push(self.unknown_config(name, own)),
-            }
-        }
-        layers.push(own);
-        match resolve(&layers, &Algorithms(&self.algorithms)) {
-            Ok(settings) if problems.is_empty() => Ok(settings),
-            Ok(_) => Err(Error::settings(problems)),
+        let layers = self.layers(external, id, ask, &mut problems);
+        match resolve(&layers, &self.code.named()) {
+            Ok(settings) if problems.is_empty() => Ok(Arc::new(settings)),
+            Ok(_) => Err(problems),
             Err(more) => {
                 problems.extend(more);
-                Err(Error::settings(problems))
+                Err(problems)
             }
         }
     }
 
-    fn unknown_config(&self, name: &str, own: &Layer) -> Problem {
-        let names = || self.configs.keys().map(String::as_str);
+    /// The layers of an instance, lowest first.
+    fn layers<'a>(
+        &'a self,
+        external: &'a External,
+        id: &Id,
+        ask: &'a Ask,
+        problems: &mut Vec<Problem>,
+    ) -> Vec<&'a Layer> {
+        let mut layers: Vec<&Layer> = Vec::with_capacity(6);
+        layers.extend(&self.code.defaults);
+        layers.extend(&external.defaults);
+        let chosen = external.chosen.get(id.as_str());
+        let config = chosen
+            .map(|(name, place)| (name.as_str(), place.to_string()))
+            .or_else(|| {
+                let name = ask.config.as_deref()?;
+                Some((name, ask.own.place()))
+            });
+        if let Some((name, asked_by)) = config {
+            let (inside, outside) = (self.code.configs.get(name), external.configs.get(name));
+            if inside.is_none() && outside.is_none() {
+                problems.push(self.unknown_config(external, name, &asked_by));
+            }
+            layers.extend(inside);
+            layers.extend(outside);
+        }
+        layers.push(&ask.own);
+        layers.extend(external.instances.get(id.as_str()));
+        layers
+    }
+
+    fn unknown_config(&self, external: &External, name: &str, asked_by: &str) -> Problem {
+        let names = || {
+            let inside = self.code.configs.keys().map(String::as_str);
+            inside.chain(external.configs.keys().map(|name| &**name))
+        };
         let hint = did_you_mean(name, names())
             .unwrap_or_else(|| format!("its configs are: {}", listed(names())));
         Problem::new(
             Code::UNKNOWN_CONFIG,
-            format!(
-                "the registry has no config `{name}`, asked for by {}; {hint}",
-                own.place()
-            ),
+            format!("the registry has no config `{name}`, asked for by {asked_by}; {hint}"),
         )
     }
+
+    /// What a reading of the sources says, given the ids that are known.
+    fn understand(
+        &self,
+        reading: &Reading,
+        ids: &[Id],
+    ) -> (outside::External<LimitConfig>, outside::Findings) {
+        let configs = self.code.configs.keys().map(String::as_str);
+        let ids = ids.iter().map(Id::as_str);
+        let (entries, mut findings) = reading.entries(&schema(), configs, ids);
+        let algorithms: Vec<&str> = self.code.algorithms.keys().map(String::as_str).collect();
+        let kinds: Vec<&str> = self.code.kinds.keys().map(String::as_str).collect();
+        let context = Context {
+            algorithms: &algorithms,
+            kinds: &kinds,
+        };
+        let external = outside::External::collect(&entries, &context, &mut findings);
+        (external, findings)
+    }
+
+    /// What a reading of the sources puts in force, if nothing is wrong with it by itself.
+    fn external(&self, reading: &Reading, ids: &[Id]) -> Result<External, Vec<Problem>> {
+        let (external, findings) = self.understand(reading, ids);
+        let external = External::new(external, reading.spelt_ids(&schema()), ids);
+        let mut problems = findings.problems;
+        problems.extend(external.contradictions());
+        if problems.is_empty() {
+            Ok(external)
+        } else {
+            Err(problems)
+        }
+    }
+
+    fn ids(&self) -> Vec<Id> {
+        self.read().by_id.keys().cloned().collect()
+    }
+
+    /// Understands variables about this id, which nobody could before it was known.
+    fn get_to_know(&self, id: &Id) -> Result<(), Error> {
+        let events = {
+            let last = lock(&self.last);
+            let mut ids = self.ids();
+            ids.push(id.clone());
+            self.external(&last.in_force, &ids)
+                .and_then(|external| self.put_in_force(external))
+                .map_err(Error::settings)?
+        };
+        tell(events);
+        Ok(())
+    }
+
+    /// Reads the sources again, and puts in force what they say if there is nothing wrong with it. Returns whether they
+    /// said something else than the last time.
+    pub(crate) fn reload(&self, only_if_changed: bool) -> Result<bool, Error> {
+        let mut last = lock(&self.last);
+        let reading = self.sources.read();
+        let changed = reading != *last.refused.as_ref().unwrap_or(&last.in_force);
+        if only_if_changed && !changed {
+            return Ok(false);
+        }
+        let mut blanked = reading.blanked_since(&last.in_force);
+        let events = match self.external(&reading, &self.ids()) {
+            Ok(external) if blanked.is_empty() => self.put_in_force(external),
+            Ok(_) => Err(blanked),
+            Err(problems) => {
+                blanked.extend(problems);
+                Err(blanked)
+            }
+        };
+        match events {
+            Ok(events) => {
+                *last = LastRead {
+                    in_force: reading,
+                    refused: None,
+                };
+                self.write().stale = None;
+                drop(last);
+                let limits = events.len();
+                tell(events);
+                if changed {
+                    self.listeners.tell(&Event::Reloaded { limits });
+                }
+                Ok(changed)
+            }
+            Err(problems) => {
+                let error = Error::settings(problems);
+                last.refused = Some(reading);
+                self.write().stale = Some(error.clone());
+                drop(last);
+                self.listeners.tell(&Event::ReloadRefused {
+                    error: error.to_string().into(),
+                });
+                Err(error)
+            }
+        }
+    }
+
+    /// Why what the sources said last is not in force.
+    pub(crate) fn stale(&self) -> Option<Error> {
+        self.read().stale.clone()
+    }
+
+    /// Puts settings from outside in force, in the place of those before: for all instances, or for none if there is
+    /// anything wrong for one of them.
+    ///
+    /// The caller holds `last` and no lock that a call could need: an algorithm is foreign code.
+    fn put_in_force(&self, external: External) -> Result<Vec<Changed>, Vec<Problem>> {
+        let changed = self.decide_all(external)?;
+        let reconfigured = changed.into_iter().map(|(instance, settings)| {
+            let event = instance.reconfigure(&settings);
+            (instance, event)
+        });
+        Ok(reconfigured.collect())
+    }
+
+    pub(crate) fn explain(&self, id: &str) -> Result<Explanation, Error> {
+        let found = {
+            let known = self.read();
+            known.by_id.get(id).map(|made| {
+                let id = made.instance.id().clone();
+                let external = known.external.clone();
+                (id, made.settings.clone(), made.asks[0].clone(), external)
+            })
+        };
+        let (id, settings, ask, external) = found.ok_or_else(|| self.unknown(id))?;
+        let layers = self.layers(&external, &id, &ask, &mut Vec::new());
+        Ok(Explanation::new(id.clone(), &layers, &settings))
+    }
+
+    /// Everything about the settings from outside that has no effect, which nobody has been told before.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let (external, made) = {
+            let known = self.read();
+            let made = known.by_id.iter().map(|(id, made)| {
+                let asks = made.asks.clone();
+                (id.clone(), made.settings.clone(), asks)
+            });
+            (known.external.clone(), made.collect::<Vec<_>>())
+        };
+        let ids: Vec<Id> = made.iter().map(|(id, ..)| id.clone()).collect();
+        let warnings = self.understand(&lock(&self.last).in_force, &ids).1.warnings;
+        let mut problems = warnings;
+        problems.extend(external.of_no_instance(&ids));
+        for (id, settings, _) in &made {
+            problems.extend(external.without_effect(id, settings));
+        }
+        let asked_for = made.iter().flat_map(|(.., asks)| asks);
+        let mut used: BTreeSet<&str> = asked_for.filter_map(|ask| ask.config.as_deref()).collect();
+        used.extend(external.chosen.values().map(|(name, _)| name.as_str()));
+        let inside = self
+            .code
+            .configs
+            .iter()
+            .map(|(name, layer)| (&**name, layer));
+        let outside = external
+            .configs
+            .iter()
+            .map(|(name, layer)| (&**name, layer));
+        for (_, layer) in inside
+            .chain(outside)
+            .filter(|(name, _)| !used.contains(name))
+        {
+            let text = format!("no limit is based on {}", layer.place_of_first());
+            problems.push(Problem::new(Code::CONFIG_UNUSED, text));
+        }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::settings(problems))
+        }
+    }
+
+    /// Finds the settings of every instance anew, and hands them over if nothing is wrong with any of them. Returns the
+    /// instances whose settings changed.
+    fn decide_all(&self, external: External) -> Result<Vec<Decided>, Vec<Problem>> {
+        let external = Arc::new(external);
+        loop {
+            let (asks, asked) = {
+                let known = self.read();
+                let asked: Vec<(Id, Vec<Ask>)> = known
+                    .by_id
+                    .iter()
+                    .map(|(id, made)| (id.clone(), made.asks.clone()))
+                    .collect();
+                (known.asks, asked)
+            };
+            let mut problems = Vec::new();
+            let mut decided = Vec::with_capacity(asked.len());
+            for (id, asks) in asked {
+                match self.agreed(&external, &id, &asks) {
+                    Ok(settings) => decided.push((id, settings)),
+                    Err(more) => problems.extend(more),
+                }
+            }
+            if !problems.is_empty() {
+                return Err(problems);
+            }
+            let mut known = self.write();
+            if known.asks != asks {
+                // Somebody has asked for something meanwhile, and nobody has looked whether that fits.
+                continue;
+            }
+            known.external = external;
+            let mut changed = Vec::new();
+            for (id, settings) in decided {
+                let made = known
+                    .by_id
+                    .get_mut(&id)
+                    .expect("instances are never removed");
+                if !made.settings.same(&settings) {
+                    made.settings = settings.clone();
+                    changed.push((made.instance.clone(), settings));
+                }
+            }
+            return Ok(changed);
+        }
+    }
+
+    /// The settings that all who ask for an instance agree on.
+    fn agreed(
+        &self,
+        external: &External,
+        id: &Id,
+        asks: &[Ask],
+    ) -> Result<Arc<LimitSettings>, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let mut agreed: Option<(Arc<LimitSettings>, &Ask)> = None;
+        for ask in asks {
+            match (self.settings(external, id, ask), &agreed) {
+                (Err(more), _) => problems.extend(more),
+                (Ok(settings), None) => agreed = Some((settings, ask)),
+                (Ok(settings), Some((first, by))) => {
+                    problems.extend(disagreement(id, first, &by.own, &settings, &ask.own));
+                }
+            }
+        }
+        match agreed {
+            Some((settings, _)) if problems.is_empty() => Ok(settings),
+            _ => Err(problems),
+        }
+    }
+}
+
+/// What keys can be about.
+fn schema() -> Schema {
+    let properties = LimitConfig::properties().iter();
+    Schema::default().policy(
+        LimitConfig::POLICY,
+        properties.map(|property| property.name),
+    )
+}
+
+/// Tells the listeners. With no lock held: one may call back.
+fn tell(changed: Vec<Changed>) {
+    for (instance, event) in changed {
+        if let Some(event) = event {
+            instance.tell(&event);
+        }
+    }
+}
+
+/// A place that wants an instance.
+struct Wanted {
+    ask: Ask,
+    /// The address of the call site, if it is one.
+    site: Option<usize>,
+    /// Whether it shares its instance with nobody.
+    alone: bool,
 }
 
 impl Known {
@@ -233,57 +612,65 @@ impl Known {
 
     /// The instance of that id, or else the `fresh` one; there is one of them. Borrowed, since the caller holds the lock
     /// and must drop one that is not kept without it.
-    fn get_or_add(
+    fn share(
         &mut self,
-        id: Id,
+        id: &Id,
         fresh: Option<&Arc<Instance>>,
-        settings: &LimitSettings,
-        own: &Layer,
+        settings: &Arc<LimitSettings>,
+        wanted: &Wanted,
     ) -> Result<Arc<Instance>, Error> {
-        if let Some(made) = self.by_id.get(&id) {
-            return made.shared_with(settings, own);
-        }
-        let instance = fresh
-            .expect("instances are never removed, so one that was there still is")
-            .clone();
-        self.by_id.insert(
-            id,
-            Made {
+        let ask = &wanted.ask;
+        let instance = if let Some(made) = self.by_id.get_mut(id) {
+            let by = &made.asks[0].own;
+            if let Some(problem) = disagreement(id, &made.settings, by, settings, &ask.own) {
+                return Err(Error::settings(vec![problem]));
+            }
+            if !made.asks.iter().any(|asked| asked.is_for_the_same(ask)) {
+                made.asks.push(ask.clone());
+                self.asks += 1;
+            }
+            made.instance.clone()
+        } else {
+            let instance = fresh
+                .expect("instances are never removed, so one that was there still is")
+                .clone();
+            let made = Made {
                 instance: instance.clone(),
-                by: own.place(),
-            },
-        );
+                settings: settings.clone(),
+                asks: vec![ask.clone()],
+            };
+            self.by_id.insert(id.clone(), made);
+            self.asks += 1;
+            instance
+        };
+        if let Some(site) = wanted.site {
+            self.by_site.insert(site, instance.clone());
+        }
         Ok(instance)
     }
 }
 
-impl Made {
-    /// The instance, for another place that asks for it with these settings.
-    fn shared_with(
-        &self,
-        settings: &LimitSettings,
-        asked_by: &Layer,
-    ) -> Result<Arc<Instance>, Error> {
-        let differences = self.instance.settings().differences(settings);
-        if differences.is_empty() {
-            return Ok(self.instance.clone());
-        }
-        let differences: Vec<_> = differences
-            .iter()
-            .map(|(property, first, second)| {
-                format!("`{property}` is {first} there and {second} here")
-            })
-            .collect();
-        let text = format!(
-            "limit `{}`, asked for by {}, has other settings than {} made it with: {}",
-            self.instance.id(),
-            asked_by.place(),
-            self.by,
-            differences.join(", "),
-        );
-        Err(Error::settings(vec![Problem::new(
-            Code::SETTINGS_DIFFER,
-            text,
-        )]))
+/// What is wrong if two places that share a limit do not get the same settings.
+fn disagreement(
+    id: &Id,
+    settings: &LimitSettings,
+    made_by: &Layer,
+    others: &LimitSettings,
+    asked_by: &Layer,
+) -> Option<Problem> {
+    let differences = settings.differences(others);
+    if differences.is_empty() {
+        return None;
     }
+    let differences: Vec<_> = differences
+        .iter()
+        .map(|(property, first, second)| format!("`{property}` is {first} there and {second} here"))
+        .collect();
+    let text = format!(
+        "limit `{id}`, asked for by {}, has other settings than {} made it with: {}",
+        asked_by.place(),
+        made_by.place(),
+        differences.join(", "),
+    );
+    Some(Problem::new(Code::SETTINGS_DIFFER, text))
 }

@@ -1,43 +1,81 @@
 //! Lays settings over each other and finds what is wrong with the result.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::error::{Code, Origin, Problem, did_you_mean};
-use crate::limit::LimitConfig;
+use crate::config::place::Place;
+use crate::error::{Code, Origin, Problem, did_you_mean, listed};
+use crate::limit::{Kinds, LimitConfig};
 use crate::limit::settings::{BUILT_IN, Factory, LimitSettings, built_in};
+use crate::outcome::overload::{KINDS, Overload, Predicate, kind};
 
-/// Settings from one place.
+/// Settings of one level: from one place in the code, or gathered from the sources outside of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// What kind of place: "defaults", "config `backend`", "attribute".
+    /// What level: "defaults", "config `backend`", "attribute".
     pub(crate) what: String,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Origins,
     pub(crate) config: LimitConfig,
+    /// Whether it is that of one limit, from outside of the code: the highest.
+    pub(crate) is_of_one_instance: bool,
+}
+
+/// Where a layer's values were written.
+#[derive(Clone, Debug)]
+pub(crate) enum Origins {
+    /// All of them.
+    One(Origin),
+    /// Each by its property's name.
+    Each(BTreeMap<&'static str, Place>),
 }
 
 impl Layer {
-    pub(crate) fn new(
-        what: impl Into<String>,
-        origin: Option<Origin>,
-        config: LimitConfig,
-    ) -> Self {
+    pub(crate) fn new(what: impl Into<String>, origin: Origins, config: LimitConfig) -> Self {
         Self {
             what: what.into(),
             origin,
             config,
+            is_of_one_instance: false,
         }
     }
 
     /// "config `backend` at src/main.rs:3:5".
     pub(crate) fn place(&self) -> String {
         match self.origin {
-            Some(origin) => format!("{} at {origin}", self.what),
-            None => self.what.clone(),
+            Origins::One(origin) => format!("{} at {origin}", self.what),
+            Origins::Each(_) => self.what.clone(),
         }
     }
 
+    /// The same for one of the properties that it sets.
+    pub(crate) fn place_of(&self, property: &str) -> String {
+        match &self.origin {
+            Origins::Each(places) => match places.get(property) {
+                Some(place) => format!("{} at {place}", self.what),
+                None => self.what.clone(),
+            },
+            Origins::One(_) => self.place(),
+        }
+    }
+
+    /// The same for the layer as a whole: where it begins.
+    pub(crate) fn place_of_first(&self) -> String {
+        match &self.origin {
+            Origins::Each(places) => match places.values().min() {
+                Some(first) => format!("{} at {first}", self.what),
+                None => self.what.clone(),
+            },
+            Origins::One(_) => self.place(),
+        }
+    }
+
+    /// Whether it sets nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.config == LimitConfig::new()
+    }
+
     /// The values that cannot be used, whatever they are laid over.
-    pub(crate) fn problems(&self, algorithms: &Algorithms<'_>) -> Vec<Problem> {
+    pub(crate) fn problems(&self, named: &Named<'_>) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self
             .config
             .out_of_range()
@@ -48,24 +86,37 @@ impl Layer {
                     found.property,
                     found.value,
                     found.range,
-                    self.place()
+                    self.place_of(found.property)
                 );
                 Problem::new(Code::INVALID_SETTING, text)
             })
             .collect();
         if let Some(name) = &self.config.algorithm
-            && algorithms.find(name).is_none()
+            && named.find(name).is_none()
         {
-            let hint = did_you_mean(name, algorithms.names())
+            let hint = did_you_mean(name, named.algorithms())
                 .map(|hint| format!("; {hint}"))
                 .unwrap_or_default();
-            let names: Vec<_> = algorithms.names().collect();
+            let names: Vec<_> = named.algorithms().collect();
             let text = format!(
                 "`algorithm` is \"{name}\", allowed is one of {}; in {}{hint}",
                 names.join(", "),
-                self.place()
+                self.place_of("algorithm")
             );
             problems.push(Problem::new(Code::UNKNOWN_ALGORITHM, text));
+        }
+        for name in self.config.drop_on.iter().flat_map(Kinds::iter) {
+            if named.kind(name).is_none() {
+                let hint = did_you_mean(name, named.kinds())
+                    .map(|hint| format!("; {hint}"))
+                    .unwrap_or_default();
+                let text = format!(
+                    "`drop_on` names the kind of errors \"{name}\", known are {}; in {}{hint}",
+                    listed(named.kinds()),
+                    self.place_of("drop_on")
+                );
+                problems.push(Problem::new(Code::UNKNOWN_KIND, text));
+            }
         }
         problems
     }
@@ -99,19 +150,32 @@ impl Layer {
     }
 }
 
-/// The algorithms that can be named.
-pub(crate) struct Algorithms<'a>(pub(crate) &'a std::collections::BTreeMap<String, Factory>);
+/// What settings can name.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) algorithms: &'a BTreeMap<String, Factory>,
+    pub(crate) kinds: &'a BTreeMap<String, Predicate>,
+}
 
 pub(crate) enum Found {
     BuiltIn,
     Custom(Arc<str>, Factory),
 }
 
-impl Algorithms<'_> {
-    fn names(&self) -> impl Iterator<Item = &str> {
+impl Named<'_> {
+    fn algorithms(&self) -> impl Iterator<Item = &str> {
         BUILT_IN
             .into_iter()
-            .chain(self.0.keys().map(String::as_str))
+            .chain(self.algorithms.keys().map(String::as_str))
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &str> {
+        KINDS.into_iter().chain(self.kinds.keys().map(String::as_str))
+    }
+
+    /// Whether an error is of the kind of that exact name.
+    fn kind(&self, name: &str) -> Option<Predicate> {
+        kind(name).or_else(|| self.kinds.get(name).cloned())
     }
 
     /// A built-in one by its relaxed name, else a custom one by its exact name.
@@ -119,7 +183,7 @@ impl Algorithms<'_> {
         if built_in(name).is_some() {
             return Some(Found::BuiltIn);
         }
-        self.0
+        self.algorithms
             .get_key_value(name)
             .map(|(name, factory)| Found::Custom(name.as_str().into(), factory.clone()))
     }
@@ -131,11 +195,11 @@ impl Algorithms<'_> {
 /// for every layer, even where a higher one covers them.
 pub(crate) fn resolve(
     layers: &[&Layer],
-    algorithms: &Algorithms<'_>,
+    named: &Named<'_>,
 ) -> Result<LimitSettings, Vec<Problem>> {
     let problems: Vec<Problem> = layers
         .iter()
-        .flat_map(|layer| layer.problems(algorithms))
+        .flat_map(|layer| layer.problems(named))
         .collect();
     let mut merged = LimitConfig::new();
     for layer in layers {
@@ -146,7 +210,10 @@ pub(crate) fn resolve(
             .iter()
             .rev()
             .find(|layer| layer.config.sets(property));
-        highest.map_or_else(|| "the built-in default".to_owned(), |layer| layer.place())
+        highest.map_or_else(
+            || "the built-in default".to_owned(),
+            |layer| layer.place_of(property),
+        )
     };
     if !problems.is_empty() {
         return Err(problems);
@@ -156,12 +223,19 @@ pub(crate) fn resolve(
             let custom = match merged
                 .algorithm
                 .as_deref()
-                .and_then(|name| algorithms.find(name))
+                .and_then(|name| named.find(name))
             {
                 Some(Found::Custom(name, factory)) => Some((name, factory)),
                 _ => None,
             };
-            Ok(merged.settle(bounds, custom))
+            let drop_on = merged.drop_on.as_ref().map(|names| Overload {
+                names: names.iter().map(str::to_owned).collect(),
+                kinds: names.iter().filter_map(|name| named.kind(name)).collect(),
+                over_patterns: layers
+                    .last()
+                    .is_some_and(|top| top.is_of_one_instance && top.config.drop_on.is_some()),
+            });
+            Ok(merged.settle(bounds, custom, drop_on))
         }
         Err(found) => {
             let text = format!(

@@ -2,25 +2,32 @@
 
 mod builder;
 pub(crate) mod call_site;
+mod explain;
+mod external;
 mod global;
 mod instances;
 mod layers;
+mod properties;
 mod snapshot;
+mod watch;
 
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use builder::Builder;
+pub use explain::{Explanation, Overridden, Setting};
 pub use global::Scoped;
 pub use snapshot::RegistrySnapshot;
+pub use watch::Watch;
 
 use crate::error::{Error, Origin};
 use crate::event::Event;
 use crate::id::Id;
 use crate::limit::{AdaptiveLimit, LimitConfig, Subscription};
-use instances::Instances;
-use layers::Layer;
+use instances::{Ask, Instances};
+use layers::{Layer, Origins};
 
 /// A set of limits, found by their ids. Clones are the same registry.
 ///
@@ -120,10 +127,12 @@ impl Registry {
     /// `R4C-REG-002` for settings that are out of range; all problems at once.
     #[track_caller]
     pub fn register(&self, id: impl Into<Id>, config: LimitConfig) -> Result<AdaptiveLimit, Error> {
-        let layer = Layer::new("`register`", Some(Origin::caller()), config);
-        self.0
-            .get_or_make(id.into(), None, &layer)
-            .map(AdaptiveLimit::new)
+        let origin = Origins::One(Origin::caller());
+        let ask = Ask {
+            own: Layer::new("`register`", origin, config),
+            config: None,
+        };
+        self.0.get_or_make(&id.into(), ask).map(AdaptiveLimit::new)
     }
 
     /// Like [`register`](Self::register), over a named config.
@@ -138,10 +147,74 @@ impl Registry {
         name: &str,
         config: LimitConfig,
     ) -> Result<AdaptiveLimit, Error> {
-        let layer = Layer::new("`register_with`", Some(Origin::caller()), config);
-        self.0
-            .get_or_make(id.into(), Some(name), &layer)
-            .map(AdaptiveLimit::new)
+        let origin = Origins::One(Origin::caller());
+        let ask = Ask {
+            own: Layer::new("`register_with`", origin, config),
+            config: Some(name.to_owned()),
+        };
+        self.0.get_or_make(&id.into(), ask).map(AdaptiveLimit::new)
+    }
+
+    /// Reads the files and other sources of settings again, and puts in force what they say.
+    ///
+    /// All or nothing: if anything is wrong for any limit, everything stays as it was, the
+    /// [snapshot](RegistrySnapshot::stale) says so, and the next good reading is taken. Limits are not replaced: handles,
+    /// subscriptions, calls in flight and what was learned live on. A limit outside of its new bounds is put within them at
+    /// once. What each setting does to a limit that runs is told in the guide to the configuration.
+    ///
+    /// Reloads go one after the other; calls never wait for one. Must not be called from inside of an
+    /// [`Algorithm`](crate::limit::algorithm::Algorithm) or a source of [`Builder::values`].
+    ///
+    /// # Errors
+    ///
+    /// All problems of all sources and limits at once, as for [`Builder::build`]; also `R4C-REG-008` for a limit that is
+    /// shared by places whose settings would no longer be the same, and `R4C-CFG-013` for a file that is suddenly empty.
+    pub fn reload(&self) -> Result<(), Error> {
+        self.0.reload(false).map(|_| ())
+    }
+
+    /// As [`reload`](Self::reload), unless all sources say what they said the last time. Returns whether they said
+    /// something else.
+    ///
+    /// # Errors
+    ///
+    /// As for [`reload`](Self::reload). A bad reading is told once.
+    pub fn reload_if_changed(&self) -> Result<bool, Error> {
+        self.0.reload(true)
+    }
+
+    /// Calls [`reload_if_changed`](Self::reload_if_changed) at this interval on a thread of its own, until the watch is
+    /// dropped.
+    ///
+    /// By content: renamed, linked and mounted files are seen, and a file that is written anew with the same content is
+    /// not. What was changed or refused is told to [listeners](Self::subscribe).
+    ///
+    /// # Panics
+    ///
+    /// If the system has no further thread to give.
+    pub fn watch(&self, interval: Duration) -> Watch {
+        Watch::new(&self.0, interval)
+    }
+
+    /// Says where each setting of a limit comes from, and what it overrides.
+    ///
+    /// # Errors
+    ///
+    /// `R4C-REG-009`, with the nearest id, if there is no such limit.
+    pub fn explain(&self, id: &str) -> Result<Explanation, Error> {
+        self.0.explain(id)
+    }
+
+    /// Looks for settings that have no effect: for limits that there are not, in configs that no limit is based on, for
+    /// another algorithm than the limit's, of unknown policies, and in variables that nothing matches.
+    ///
+    /// Call it once everything has registered. A limit of an attribute is known from its function's first call on.
+    ///
+    /// # Errors
+    ///
+    /// All of them at once.
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.check()
     }
 
     /// Calls `listener` on each change of any limit of this registry, also of those that are made later, until the
@@ -164,6 +237,7 @@ impl Registry {
     /// Returns what all limits are now, ordered by id.
     pub fn snapshot(&self) -> RegistrySnapshot {
         RegistrySnapshot {
+            stale: self.0.stale().map(|error| error.to_string()),
             limits: self
                 .0
                 .all()

@@ -9,4 +9,6 @@ use crate::limit::Snapshot;
 pub struct RegistrySnapshot {
     /// One for each adaptive limit.
     pub limits: Vec<Snapshot>,
+    /// What is wrong with the settings from outside of the code that were read last, if they are not in force.
+    pub stale: Option<String>,
 }

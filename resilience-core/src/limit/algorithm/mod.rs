@@ -88,6 +88,14 @@ pub trait Algorithm: fmt::Debug + Send + 'static {
     /// The limit is clamped into the bounds and cut to a whole number where it is applied.
     fn update(&mut self, window: &Window) -> Decision;
 
+    /// Takes other bounds while it runs, as when a configuration is read again, and returns whether it did.
+    ///
+    /// The limit is put within them at once, with or without the algorithm. By default it takes none: then one is made
+    /// anew that starts at the limit in force, and what this one has learned is lost.
+    fn set_bounds(&mut self, _bounds: Bounds) -> bool {
+        false
+    }
+
     /// Returns the latency the algorithm takes as normal, in nanoseconds, if it has one.
     fn baseline(&self) -> Option<f64> {
         None

@@ -1,0 +1,136 @@
+//! Why a limit runs with the settings that it has.
+
+use std::fmt;
+
+use super::layers::Layer;
+use crate::config::patch::{Patch, Property};
+use crate::id::Id;
+use crate::limit::LimitConfig;
+use crate::limit::settings::LimitSettings;
+
+/// Why a limit runs with the settings that it has; made by [`Registry::explain`](super::Registry::explain).
+///
+/// The [`Display`](fmt::Display) text is a table for people and may change.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::limit::LimitConfig;
+/// use resilience::registry::Registry;
+///
+/// let registry = Registry::builder()
+///     .defaults(LimitConfig::new().max_limit(500))
+///     .build()?;
+/// registry.register("orders", LimitConfig::new().max_limit(100))?;
+///
+/// let explanation = registry.explain("orders")?;
+/// let max_limit = explanation.settings.iter().find(|setting| setting.property == "maxLimit").unwrap();
+/// assert_eq!(max_limit.value, "100");
+/// assert!(max_limit.from.starts_with("`register` at "));
+/// assert_eq!(max_limit.overridden[0].value, "500");
+/// # Ok::<(), resilience::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The limit.
+    pub id: Id,
+    /// Every setting there is, in the order of the documentation.
+    pub settings: Vec<Setting>,
+}
+
+/// A setting of a limit, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Setting {
+    /// Its name in keys: `maxLimit`.
+    pub property: &'static str,
+    /// What it is, as it is written in keys.
+    pub value: String,
+    /// Where that comes from: the layer, and the place in a file, an environment or the code.
+    pub from: String,
+    /// What lower layers say, highest first.
+    pub overridden: Vec<Overridden>,
+    /// Whether the limit's algorithm has it; if not, it changes nothing.
+    pub in_use: bool,
+    /// When a change of it takes effect.
+    pub live: &'static str,
+}
+
+/// What a layer says that another one overrides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Overridden {
+    /// The value, as it is written in keys.
+    pub value: String,
+    /// Where it stands.
+    pub from: String,
+}
+
+impl Explanation {
+    /// `layers` are those of the limit, lowest first.
+    pub(crate) fn new(id: Id, layers: &[&Layer], settings: &LimitSettings) -> Self {
+        let explain = |property: &'static Property<LimitConfig>| {
+            let mut said = layers.iter().rev().filter_map(|layer| {
+                Some(Overridden {
+                    value: (property.show)(&layer.config)?,
+                    from: layer.place_of(property.field),
+                })
+            });
+            let decides = said.next().unwrap_or_else(|| Overridden {
+                value: property.default.to_owned(),
+                from: "built-in default".to_owned(),
+            });
+            Setting {
+                property: property.name,
+                value: decides.value,
+                from: decides.from,
+                overridden: said.collect(),
+                in_use: settings.uses(property.field),
+                live: property.live,
+            }
+        };
+        Self {
+            id,
+            settings: LimitConfig::properties().iter().map(explain).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "limit `{}`:", self.id)?;
+        let longest = |text: fn(&Setting) -> &str| {
+            let lengths = self
+                .settings
+                .iter()
+                .map(|setting| text(setting).chars().count());
+            lengths.max().unwrap_or(0)
+        };
+        let (names, values) = (
+            longest(|setting| setting.property),
+            longest(|setting| &setting.value),
+        );
+        for Setting {
+            property,
+            value,
+            from,
+            overridden,
+            in_use,
+            live: _,
+        } in &self.settings
+        {
+            write!(f, "\n  {property:names$}  {value:values$}  {from}")?;
+            if !in_use {
+                f.write_str(" (not used by its algorithm)")?;
+            }
+            for Overridden { value, from } in overridden {
+                write!(f, "\n  {:names$}  {value:values$}    over {from}", "")?;
+            }
+        }
+        Ok(())
+    }
+}

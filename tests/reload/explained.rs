@@ -1,0 +1,144 @@
+//! What a registry says about its settings: why they are what they are, and whether all of them fit.
+
+use resilience::limit::LimitConfig;
+use resilience::{Code, Error};
+
+use crate::support::{Directory, manual, says};
+
+#[test]
+fn every_setting_has_a_value_and_says_where_it_comes_from() -> Result<(), Error> {
+    let directory = Directory::new();
+    let file = directory.write(
+        "app.properties",
+        "defaults.adaptiveLimit.maxLimit=150\n\
+         configs.backend.adaptiveLimit.max-limit=100\n\
+         configs.backend.adaptiveLimit.algorithm=AIMD\n\
+         instances.orders.adaptiveLimit.rttTolerance=2\n",
+    );
+    let (builder, _) = manual();
+    let registry = builder
+        .defaults(LimitConfig::new().min_limit(3))
+        .file(&file)
+        .variables(|| {
+            [(
+                "RESILIENCE__INSTANCES__ORDERS__ADAPTIVE_LIMIT__MAX_LIMIT",
+                "90",
+            )]
+        })
+        .build()?;
+    registry.register_with("orders", "backend", LimitConfig::new().initial_limit(30))?;
+    let explanation = registry.explain("orders")?;
+    let of = |property: &str| {
+        let mut settings = explanation.settings.iter();
+        settings
+            .find(|setting| setting.property == property)
+            .unwrap()
+    };
+
+    let max = of("maxLimit");
+    assert_eq!(max.value, "90");
+    says(
+        &max.from,
+        &["RESILIENCE__INSTANCES__ORDERS__ADAPTIVE_LIMIT__MAX_LIMIT"],
+    );
+    let overridden: Vec<_> = max
+        .overridden
+        .iter()
+        .map(|over| over.value.as_str())
+        .collect();
+    assert_eq!(overridden, ["100", "150"]);
+    says(&max.overridden[0].from, &["`backend`", "app.properties:2"]);
+    says(&max.overridden[1].from, &["defaults", "app.properties:1"]);
+
+    says(&of("minLimit").from, &["defaults", "explained.rs:"]);
+    says(
+        &of("initialLimit").from,
+        &["`register_with`", "explained.rs:"],
+    );
+    assert_eq!(of("algorithm").value, "aimd");
+    assert_eq!(
+        (of("window").value.as_str(), of("window").from.as_str()),
+        ("1s", "built-in default")
+    );
+    // It is set, and it changes nothing.
+    assert!(!of("rttTolerance").in_use && of("backoffRatio").in_use);
+    says(
+        &explanation.to_string(),
+        &[
+            "limit `orders`:",
+            "maxLimit",
+            "90",
+            "over",
+            "app.properties:1",
+            "not used",
+        ],
+    );
+    Ok(())
+}
+
+#[test]
+fn the_explanation_is_of_what_is_in_force() -> Result<(), Error> {
+    let directory = Directory::new();
+    let file = directory.write(
+        "app.properties",
+        "instances.orders.adaptiveLimit.maxLimit=50\n",
+    );
+    let (builder, _) = manual();
+    let registry = builder.file(&file).build()?;
+    registry.register("orders", LimitConfig::new())?;
+    directory.write(
+        "app.properties",
+        "instances.orders.adaptiveLimit.maxLimit=0\n",
+    );
+    registry.reload().unwrap_err();
+    says(&registry.explain("orders")?.to_string(), &["50"]);
+    Ok(())
+}
+
+#[test]
+fn an_id_that_nothing_has_is_told_with_the_nearest() {
+    let (builder, _) = manual();
+    let registry = builder.build().unwrap();
+    registry.register("orders", LimitConfig::new()).unwrap();
+    let error = registry.explain("ordres").unwrap_err();
+    assert_eq!(error.code(), Code::UNKNOWN_INSTANCE);
+    says(&error.to_string(), &["`orders`"]);
+}
+
+#[test]
+fn a_check_tells_what_nobody_has_noticed() -> Result<(), Error> {
+    let directory = Directory::new();
+    let file = directory.write(
+        "app.properties",
+        "configs.unused.adaptiveLimit.maxLimit=100\n\
+         configs.used.adaptiveLimit.maxLimit=100\n\
+         instances.ordres.adaptiveLimit.maxLimit=100\n\
+         instances.orders.adaptiveLimit.maxLimit=100\n\
+         instances.orders.adaptiveLimit.increaseBy=2\n",
+    );
+    let (builder, _) = manual();
+    let registry = builder.file(&file).build()?;
+    registry.register_with("orders", "used", LimitConfig::new())?;
+    let text = registry.check().unwrap_err().to_string();
+    says(
+        &text,
+        &[
+            "`ordres`",
+            "app.properties:3",
+            "`orders`?",
+            "`unused`",
+            "app.properties:1",
+            "increaseBy",
+            "app.properties:5",
+        ],
+    );
+    assert!(!text.contains("`used`"), "{text}");
+
+    directory.write(
+        "app.properties",
+        "configs.used.adaptiveLimit.maxLimit=100\n",
+    );
+    registry.reload()?;
+    registry.check()?;
+    Ok(())
+}
