@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{Written, properties};
 use crate::config::place::Place;
-use crate::error::{Code, Problem};
+use crate::config::quote::named;
+use crate::error::{Code, Problem, listed};
 
 /// Larger files are refused, in bytes: they hold something else.
 const LARGEST: u64 = 1024 * 1024;
@@ -16,7 +17,30 @@ const LARGEST: u64 = 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Properties,
+    #[cfg(any(feature = "toml", feature = "yaml", feature = "json"))]
+    Tree(super::tree::Format),
 }
+
+/// The endings that tell a format, or else the feature that would bring it.
+const ENDINGS: [(&str, Result<Format, &str>); 5] = [
+    ("properties", Ok(Format::Properties)),
+    #[cfg(feature = "toml")]
+    ("toml", Ok(Format::Tree(super::tree::Format::Toml))),
+    #[cfg(not(feature = "toml"))]
+    ("toml", Err("toml")),
+    #[cfg(feature = "yaml")]
+    ("yaml", Ok(Format::Tree(super::tree::Format::Yaml))),
+    #[cfg(not(feature = "yaml"))]
+    ("yaml", Err("yaml")),
+    #[cfg(feature = "yaml")]
+    ("yml", Ok(Format::Tree(super::tree::Format::Yaml))),
+    #[cfg(not(feature = "yaml"))]
+    ("yml", Err("yaml")),
+    #[cfg(feature = "json")]
+    ("json", Ok(Format::Tree(super::tree::Format::Json))),
+    #[cfg(not(feature = "json"))]
+    ("json", Err("json")),
+];
 
 /// What became of a file that was looked for.
 #[derive(Debug)]
@@ -39,8 +63,7 @@ pub(crate) fn read(path: &Path) -> Result<Looked, Vec<Problem>> {
             format!("file {name} {why}"),
         )]
     };
-    let format = format(path)
-        .map_err(|ending| unreadable(&format_args!("{ending}: the known ending is .properties")))?;
+    let format = format(path).map_err(|why| unreadable(&why))?;
     // Asked first, since opening a pipe waits for whoever writes to it.
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
@@ -66,11 +89,21 @@ fn format(path: &Path) -> Result<Format, String> {
     let ending = path
         .extension()
         .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    match ending.as_deref() {
-        Some("properties") => Ok(Format::Properties),
-        Some(other) => Err(format!("is of the unknown format .{other}")),
-        None => Err("has no ending that tells its format".to_owned()),
+    let known = ENDINGS
+        .iter()
+        .find(|(known, _)| ending.as_deref() == Some(known));
+    if let Some((ending, format)) = known {
+        return format
+            .map_err(|feature| format!("cannot be read: .{ending} needs the feature `{feature}`"));
     }
+    let known = listed(ENDINGS.iter().map(|(ending, _)| *ending));
+    Err(match ending {
+        Some(other) => format!(
+            "is of the unknown format {}: known are {known}",
+            named(&other)
+        ),
+        None => format!("has no ending that tells its format: known are {known}"),
+    })
 }
 
 fn parse(name: &str, format: Format, bytes: &[u8]) -> Result<Vec<Written>, Vec<Problem>> {
@@ -78,6 +111,10 @@ fn parse(name: &str, format: Format, bytes: &[u8]) -> Result<Vec<Written>, Vec<P
     let place = |line| Place::File {
         file: file.clone(),
         line: Some(line),
+    };
+    let problem = |fault: &properties::Fault| {
+        let text = format!("{}; at {}", fault.kind, place(fault.line));
+        Problem::new(Code::CONFIG_SYNTAX, text)
     };
     match format {
         Format::Properties => match properties::parse(bytes) {
@@ -89,14 +126,13 @@ fn parse(name: &str, format: Format, bytes: &[u8]) -> Result<Vec<Written>, Vec<P
                     place: place(pair.line),
                 })
                 .collect()),
-            Err(faults) => Err(faults
-                .into_iter()
-                .map(|fault| {
-                    let text = format!("{}; at {}", fault.kind, place(fault.line));
-                    Problem::new(Code::CONFIG_SYNTAX, text)
-                })
-                .collect()),
+            Err(faults) => Err(faults.iter().map(problem).collect()),
         },
+        #[cfg(any(feature = "toml", feature = "yaml", feature = "json"))]
+        Format::Tree(format) => {
+            let text = properties::decode(bytes).map_err(|fault| vec![problem(&fault)])?;
+            super::tree::parse(format, &file, text)
+        }
     }
 }
 
@@ -159,6 +195,37 @@ mod tests {
     }
 
     #[test]
+    fn the_ending_tells_the_format_or_the_feature_that_brings_it() {
+        let folder = Folder::new("endings");
+        let on = [
+            ("a.toml", "a = 1", cfg!(feature = "toml")),
+            ("a.yaml", "a: 1", cfg!(feature = "yaml")),
+            ("a.YML", "a: 1", cfg!(feature = "yaml")),
+            ("a.json", "\u{feff}{\"a\": 1}", cfg!(feature = "json")),
+        ];
+        for (name, content, on) in on {
+            match read(&folder.file(name, content.as_bytes())) {
+                Ok(Looked::Found(written)) => {
+                    assert!(on, "{name}");
+                    assert_eq!(
+                        (written[0].key.as_str(), written[0].text.as_str()),
+                        ("a", "1")
+                    );
+                    assert!(written[0].place.to_string().ends_with(name));
+                }
+                Ok(Looked::Vanished) => panic!("{name} is there"),
+                Err(problems) => {
+                    assert!(!on, "{name}");
+                    assert!(
+                        problems[0].text.contains(" needs the feature `"),
+                        "{problems:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_says_why() {
         let folder = Folder::new("faults");
         assert!(matches!(
@@ -176,11 +243,11 @@ mod tests {
         );
         ends(
             folder.file("a.ini", b""),
-            "a.ini is of the unknown format .ini: the known ending is .properties [R4C-CFG-001]",
+            "a.ini is of the unknown format `ini`: known are `json`, `properties`, `toml`, `yaml`, `yml` [R4C-CFG-001]",
         );
         ends(
             folder.file("a", b""),
-            "a has no ending that tells its format: the known ending is .properties [R4C-CFG-001]",
+            "a has no ending that tells its format: known are `json`, `properties`, `toml`, `yaml`, `yml` [R4C-CFG-001]",
         );
         ends(
             folder.file("b.properties", b"a=\xff"),

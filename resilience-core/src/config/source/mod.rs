@@ -3,6 +3,8 @@
 pub(crate) mod environment;
 pub(crate) mod file;
 mod properties;
+#[cfg(feature = "config")]
+pub(crate) mod tree;
 
 use super::place::Place;
 

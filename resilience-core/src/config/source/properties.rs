@@ -50,21 +50,23 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// Reads a file's pairs, all of them, also of keys that come twice; or else all of its faults.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Pair>, Vec<Fault>> {
+/// Returns the text of a file, without the byte order mark that it may begin with.
+pub(super) fn decode(bytes: &[u8]) -> Result<&str, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let offset = error.valid_up_to();
-        vec![Fault {
+        Fault {
             line: line_at(&bytes[..offset]),
             kind: FaultKind::NotUtf8 { offset },
-        }]
+        }
     })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads a file's pairs, all of them, also of keys that come twice; or else all of its faults.
+pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Pair>, Vec<Fault>> {
+    let text = decode(bytes).map_err(|fault| vec![fault])?;
     let mut lines = Lines {
-        rest: text
-            .strip_prefix('\u{feff}')
-            .unwrap_or(text)
-            .chars()
-            .peekable(),
+        rest: text.chars().peekable(),
         line: 1,
     };
     let mut pairs = Vec::new();
