@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::patch::Patch;
 use super::quote::quoted;
 use crate::error::{Code, did_you_mean, listed};
 
@@ -117,13 +118,21 @@ fn section(name: &str) -> Option<&'static str> {
 
 impl Schema {
     /// Adds a policy with its properties, by their canonical names.
-    pub(crate) fn policy(
+    pub(super) fn policy(
         mut self,
         name: &'static str,
         properties: impl IntoIterator<Item = &'static str>,
     ) -> Self {
         self.policies.push((name, properties.into_iter().collect()));
         self
+    }
+
+    /// Adds a policy by its settings.
+    pub(crate) fn with<P: Patch>(self) -> Self {
+        self.policy(
+            P::POLICY,
+            P::properties().iter().map(|property| property.name),
+        )
     }
 
     /// Reads the key of a file. The value helps to see that the file's separator cut the key short.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) enum Place {
     /// "config/app.properties:3"; no line where the format does not tell it.
     File { file: Arc<str>, line: Option<u32> },
-    /// "variable `RESILIENCE__DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT`", without the backquotes.
+    /// A variable, by its name.
     Variable(Arc<str>),
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::config::patch::{Context, Patch, Property};
 use crate::config::value::{self, WrongValue};
-use crate::error::{Code, did_you_mean};
+use crate::error::{Code, did_you_mean, listed};
 use crate::limit::algorithm::{Calls, Deviations, Jitter, QueueSize, VegasBaseline};
 use crate::limit::settings::{BUILT_IN, built_in};
 use crate::limit::{Kinds, LimitConfig, Preset};
@@ -110,7 +110,8 @@ fn algorithm(text: &str, context: &Context<'_>) -> Result<Cow<'static, str>, Wro
         let known = BUILT_IN
             .into_iter()
             .chain(context.algorithms.iter().copied());
-        wrong.hint = did_you_mean(name, known);
+        let near = did_you_mean(name, known.clone());
+        wrong.hint = near.or_else(|| Some(format!("known are {}", listed(known))));
     }
     Err(wrong)
 }

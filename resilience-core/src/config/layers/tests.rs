@@ -67,10 +67,7 @@ fn source(file: &str, pairs: &[(&str, &str)]) -> Vec<Written> {
 }
 
 fn collect(sources: &[Vec<Written>]) -> (External<Toy>, Findings) {
-    let schema = Schema::default().policy(
-        Toy::POLICY,
-        Toy::properties().iter().map(|property| property.name),
-    );
+    let schema = Schema::default().with::<Toy>();
     let mut findings = Findings::default();
     let sources: Vec<_> = sources
         .iter()

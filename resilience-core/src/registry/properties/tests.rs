@@ -4,6 +4,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::config::key::Schema;
+use crate::config::layers::{External, Findings, understand};
+use crate::config::place::Place;
+use crate::config::source::{Written, environment};
 
 const CONTEXT: Context<'static> = Context {
     algorithms: &["mine"],
@@ -193,6 +197,64 @@ fn the_structured_ones_are_read_in_each_of_their_forms() {
         code("algorithm", "Mine"),
         Code::UNKNOWN_ALGORITHM,
         "names that were added are exact"
+    );
+}
+
+#[test]
+fn a_file_and_a_variable_become_the_settings_they_say() {
+    let schema = Schema::default().with::<LimitConfig>();
+    let mut findings = Findings::default();
+    let written = [
+        ("defaults.adaptiveLimit.maxLimit", "100"),
+        ("instances.my_crate::search.adaptive-limit.window", "250ms"),
+        (
+            "instances.my_crate::search.adaptive-limit.algorithm",
+            "knee",
+        ),
+    ];
+    let file = written
+        .into_iter()
+        .zip(1..)
+        .map(|((key, text), line)| Written {
+            key: key.to_owned(),
+            text: text.to_owned(),
+            place: Place::File {
+                file: "app.properties".into(),
+                line: Some(line),
+            },
+        });
+    let file = understand(&schema, file.collect(), &mut findings);
+    let mut names = environment::Names::default();
+    names.add_all(&file);
+    let min_limit = "RESILIENCE__INSTANCES__MY_CRATE__SEARCH__ADAPTIVE_LIMIT__MIN_LIMIT";
+    let variables = [
+        ("RESILIENCE__DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT", "0"),
+        (min_limit, "5"),
+    ];
+    let variables = variables.map(|(name, value)| (name.into(), value.into()));
+    let variables = environment::read(variables, &schema, &names, &mut findings);
+    let external = External::<LimitConfig>::collect(&[file, variables], &CONTEXT, &mut findings);
+
+    let search = &external.instances["my_crate::search"];
+    let expected = LimitConfig::new()
+        .window(Duration::from_millis(250))
+        .min_limit(5);
+    assert_eq!(search.patch, expected);
+    assert_eq!(
+        search.settings["minLimit"].place,
+        Place::Variable(min_limit.into())
+    );
+    let kept = LimitConfig::new().max_limit(100);
+    assert_eq!(external.defaults.patch, kept, "what is wrong sets nothing");
+    let told: Vec<_> = findings.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "`instances.my_crate::search.adaptive-limit.algorithm` is \"knee\", allowed is the name of an algorithm; at \
+             app.properties:3; known are `aimd`, `gradient2`, `mine`, `vegas` [R4C-REG-002]",
+            "`RESILIENCE__DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT` is \"0\", allowed is a whole number from 1 to 1000000 \
+             [R4C-CFG-007]",
+        ]
     );
 }
 
