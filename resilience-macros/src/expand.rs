@@ -318,30 +318,28 @@ impl Plan {
     fn classify(&self) -> TokenStream {
         let (private, args) = (self.private(), &self.args);
         let span = self.output_span();
-        let rest = match &args.drop_on {
-            Some(patterns) if patterns.is_empty() => {
-                quote_spanned!(span=> #private::drop_on(adaptive_limit_output, |_| false))
-            }
-            Some(patterns) => {
-                let any = any(patterns, span);
-                quote_spanned!(span=> #private::drop_on(adaptive_limit_output, |adaptive_limit_error| #any))
-            }
-            None => {
-                let method = Ident::new(
-                    if args.drop_if.is_some() {
-                        "__adaptive_limit_classify_rest"
-                    } else {
-                        "__adaptive_limit_classify"
-                    },
-                    span,
-                );
-                quote_spanned! {span=>
-                    {
-                        use #private::probe::{ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _};
-                        (&&&&#private::probe::Probe(adaptive_limit_output)).#method()
-                    }
+        let probed = |method: &str| {
+            let method = Ident::new(method, span);
+            quote_spanned! {span=>
+                {
+                    use #private::probe::{ViaDynError as _, ViaError as _, ViaKind as _, ViaNothing as _, ViaOutput as _};
+                    (&&&&&#private::probe::Probe(adaptive_limit_output)).#method(adaptive_limit_of)
                 }
             }
+        };
+        let rest = match &args.drop_on {
+            Some(patterns) => {
+                let matches = if patterns.is_empty() {
+                    quote_spanned!(span=> |_| false)
+                } else {
+                    let any = any(patterns, span);
+                    quote_spanned!(span=> |adaptive_limit_error| #any)
+                };
+                let configured = probed("__adaptive_limit_configured");
+                quote_spanned!(span=> #private::drop_on(adaptive_limit_output, #matches, || #configured))
+            }
+            None if args.drop_if.is_some() => probed("__adaptive_limit_classify_rest"),
+            None => probed("__adaptive_limit_classify"),
         };
         let judged = match &args.drop_if {
             Some(path) => {
@@ -349,7 +347,7 @@ impl Plan {
             }
             None => rest,
         };
-        quote_spanned!(span=> |adaptive_limit_output| #judged)
+        quote_spanned!(span=> |adaptive_limit_output, adaptive_limit_of| #judged)
     }
 
     /// What a rejected call returns. Its variables have names that no constant or method of the user's has, here and above: a

@@ -10,6 +10,8 @@ use super::key::Schema;
 use super::layers::{Entry, Findings, understand};
 use super::place::Place;
 use super::source::file::{self, Looked};
+#[cfg(feature = "config")]
+use super::source::tree;
 use super::source::{Written, environment};
 use crate::error::{Code, Problem};
 
@@ -28,8 +30,16 @@ pub(crate) struct Sources {
 
 #[derive(Clone)]
 enum Source {
-    File { path: PathBuf, needed: bool },
-    Values { name: Arc<str>, values: Arc<Values> },
+    File {
+        path: PathBuf,
+        needed: bool,
+    },
+    Values {
+        name: Arc<str>,
+        values: Arc<Values>,
+    },
+    #[cfg(feature = "config")]
+    Built(Arc<::config::Config>),
 }
 
 /// What the sources said when they were read. Two that are equal say the same.
@@ -59,6 +69,11 @@ impl Sources {
         self.list.push(Source::Values { name, values });
     }
 
+    #[cfg(feature = "config")]
+    pub(crate) fn built(&mut self, config: ::config::Config) {
+        self.list.push(Source::Built(Arc::new(config)));
+    }
+
     /// Reads all of them, whatever is wrong with any.
     pub(crate) fn read(&self) -> Reading {
         let mut reading = Reading::default();
@@ -66,6 +81,11 @@ impl Sources {
             match source {
                 Source::File { path, needed } => reading.file(path, *needed),
                 Source::Values { name, values } => reading.values(name, &**values),
+                #[cfg(feature = "config")]
+                Source::Built(config) => match tree::from_config(config) {
+                    Ok(written) => reading.written.push(written),
+                    Err(problems) => reading.problems.extend(problems),
+                },
             }
         }
         if let Some(profile) = &self.profile {
@@ -196,6 +216,8 @@ impl fmt::Debug for Sources {
             match source {
                 Source::File { path, .. } => list.entry(path),
                 Source::Values { name, .. } => list.entry(name),
+                #[cfg(feature = "config")]
+                Source::Built(_) => list.entry(&"a `config::Config`"),
             };
         }
         if self.variables.is_some() {

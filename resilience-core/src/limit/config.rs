@@ -52,7 +52,12 @@ impl<const N: usize> From<[&'static str; N]> for Kinds {
 
 impl<'a> FromIterator<&'a str> for Kinds {
     fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Self {
-        Self(names.into_iter().map(|name| Cow::Owned(name.to_owned())).collect())
+        Self(
+            names
+                .into_iter()
+                .map(|name| Cow::Owned(name.to_owned()))
+                .collect(),
+        )
     }
 }
 

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::event::{Event, Reason};
 use crate::id::Id;
 use crate::outcome::Outcome;
+use crate::outcome::overload::Overload;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, Padded, contained, lock, try_lock};
 use crate::time::SharedClock;
 
@@ -33,6 +34,8 @@ pub(crate) struct Instance {
     /// What the last decision and the last change of settings left to be seen. Never held while foreign code runs, unlike
     /// the controller.
     published: Mutex<Published>,
+    /// Whether the settings say which kinds of errors mean overload: 1 if so, else 0.
+    chooses_kinds: AtomicU64,
     listeners: Listeners,
     /// Those of all instances of the registry.
     registry: Listeners,
@@ -125,6 +128,7 @@ impl Instance {
                 sums: Sums::default(),
                 in_flight: 0,
             }),
+            chooses_kinds: AtomicU64::new(settings.drop_on.is_some().into()),
             published: Mutex::new(Published::initial(settings)),
             listeners: Listeners::default(),
             registry,
@@ -137,6 +141,18 @@ impl Instance {
 
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    /// Whether the settings say which kinds of errors mean overload. Asked about each error; relaxed, since an error that is
+    /// judged by the settings before has merely ended a moment earlier.
+    #[inline]
+    pub(crate) fn chooses_kinds(&self) -> bool {
+        self.chooses_kinds.load(Ordering::Relaxed) != 0
+    }
+
+    /// What the settings say about that.
+    pub(crate) fn overload(&self) -> Option<Overload> {
+        lock(&self.published).settings.drop_on.clone()
     }
 
     pub(crate) fn limit(&self) -> u32 {
@@ -459,6 +475,8 @@ impl Instance {
         let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
         let mut published = lock(&self.published);
         published.settings = settings.clone();
+        self.chooses_kinds
+            .store(settings.drop_on.is_some().into(), Ordering::Relaxed);
         published.baseline = baseline;
         published.limit = settings.bounds.clamp(published.limit);
         if from == to {

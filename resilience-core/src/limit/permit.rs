@@ -58,6 +58,11 @@ impl<I: Deref<Target = Instance>> Guard<I> {
     }
 
     #[inline]
+    pub(crate) fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    #[inline]
     pub(crate) fn complete(mut self, outcome: Outcome) {
         let call = std::mem::take(&mut self.call);
         if call.holds_a_slot() {

@@ -4,6 +4,7 @@ mod chain;
 pub(crate) mod overload;
 
 pub use chain::is_overload;
+pub use overload::OfKind;
 
 /// What a finished call says about the dependency's load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

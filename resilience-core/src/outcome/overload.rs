@@ -1,5 +1,6 @@
 //! Which errors mean overload, chosen by name.
 
+use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -12,31 +13,85 @@ pub(crate) type Predicate = Arc<dyn Fn(&(dyn StdError + 'static)) -> bool + Send
 /// The kinds that are known everywhere.
 pub(crate) const KINDS: [&str; 3] = ["timeout", "limit-exceeded", "bulkhead-full"];
 
-/// Returns a kind that is known everywhere.
-pub(crate) fn kind(name: &str) -> Option<Predicate> {
-    let is: fn(&(dyn StdError + 'static)) -> bool = match name {
-        "timeout" => chain::is_time_out,
-        "limit-exceeded" => chain::is_limit_exceeded,
-        "bulkhead-full" => chain::is_bulkhead_full,
-        _ => return None,
-    };
-    Some(Arc::new(is))
+type BuiltIn = fn(&(dyn StdError + 'static)) -> bool;
+
+/// Returns a kind that is known everywhere. It asks for types without lifetimes only.
+pub(crate) fn built_in(name: &str) -> Option<BuiltIn> {
+    match name {
+        "timeout" => Some(chain::is_time_out),
+        "limit-exceeded" => Some(chain::is_limit_exceeded),
+        "bulkhead-full" => Some(chain::is_bulkhead_full),
+        _ => None,
+    }
 }
 
 /// The kinds of errors that mean overload to a limit.
 #[derive(Clone)]
 pub(crate) struct Overload {
     pub(crate) names: Vec<String>,
-    pub(crate) kinds: Vec<Predicate>,
+    built_in: Vec<BuiltIn>,
+    added: Vec<Predicate>,
     /// Whether this was chosen for the one limit from outside of the code, and so stands over the patterns of attributes.
     pub(crate) over_patterns: bool,
 }
 
 impl Overload {
-    /// Whether an error, or what caused it, is of one of the kinds.
-    pub(crate) fn is(&self, error: &(dyn StdError + 'static)) -> bool {
-        chain::any(error, |error| self.kinds.iter().any(|kind| kind(error)))
+    /// `names` are known, built in or among the `added`.
+    pub(crate) fn new<'a>(
+        names: impl Iterator<Item = &'a str>,
+        added: &BTreeMap<String, Predicate>,
+        over_patterns: bool,
+    ) -> Self {
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        Self {
+            built_in: names.iter().filter_map(|name| built_in(name)).collect(),
+            added: names
+                .iter()
+                .filter_map(|name| added.get(name).cloned())
+                .collect(),
+            over_patterns,
+            names,
+        }
     }
+
+    /// Whether an error, or what caused it, is of one of the kinds that are known everywhere.
+    pub(crate) fn is_built_in(&self, error: &(dyn StdError + 'static)) -> bool {
+        chain::any(error, |error| self.built_in.iter().any(|is| is(error)))
+    }
+
+    /// Whether an error, or what caused it, is of one of the kinds that the program added.
+    pub(crate) fn is_added(&self, error: &(dyn StdError + 'static)) -> bool {
+        chain::any(error, |error| self.added.iter().any(|is| is(error)))
+    }
+}
+
+/// An error that tells by itself whether it is of a kind, for limits whose settings choose kinds by name.
+///
+/// The kinds of a program are added to the registry with [`Builder::kind`](crate::registry::Builder::kind), which also says
+/// what a cause of that kind is. Of the error itself it says nothing, unless that implements this.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::outcome::OfKind;
+/// use std::fmt;
+///
+/// #[derive(Debug)]
+/// enum SearchError {
+///     Status(u16),
+///     NotFound,
+/// }
+///
+/// impl OfKind for SearchError {
+///     fn is_of_kind(&self, kind: &str) -> bool {
+///         kind == "busy" && matches!(self, Self::Status(429 | 503))
+///     }
+/// }
+/// # assert!(SearchError::Status(503).is_of_kind("busy") && !SearchError::NotFound.is_of_kind("busy"));
+/// ```
+pub trait OfKind {
+    /// Returns whether this error is of the kind of that name.
+    fn is_of_kind(&self, kind: &str) -> bool;
 }
 
 impl fmt::Debug for Overload {

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
+use super::probe::Of;
 use crate::error::Error;
 use crate::limit::instance::InstanceRef;
 use crate::limit::permit::Guard;
@@ -23,7 +24,7 @@ use crate::registry::call_site::Resolved;
 pub fn limit_sync<R>(
     resolved: Resolved,
     body: impl FnOnce() -> R,
-    classify: impl FnOnce(&R) -> Outcome,
+    classify: impl FnOnce(&R, Of<'_>) -> Outcome,
     reject: impl FnOnce(Error) -> R,
 ) -> R {
     let shared;
@@ -38,7 +39,8 @@ pub fn limit_sync<R>(
     match Guard::acquire(instance) {
         Ok(permit) => {
             let output = body();
-            permit.complete(classify(&output));
+            let outcome = classify(&output, Of(instance));
+            permit.complete(outcome);
             output
         }
         Err(error) => reject(error),
@@ -58,7 +60,7 @@ pub fn limit_async<R, F, C, J>(
 ) -> impl Future<Output = R> + use<R, F, C, J>
 where
     F: Future<Output = R>,
-    C: FnOnce(&R) -> Outcome,
+    C: FnOnce(&R, Of<'_>) -> Outcome,
     J: FnOnce(Error) -> R,
 {
     Limited {
@@ -107,7 +109,7 @@ impl<F: RefUnwindSafe, C: RefUnwindSafe, J: RefUnwindSafe> RefUnwindSafe for Lim
 impl<F, C, J> Future for Limited<F, C, J>
 where
     F: Future,
-    C: FnOnce(&F::Output) -> Outcome,
+    C: FnOnce(&F::Output, Of<'_>) -> Outcome,
     J: FnOnce(Error) -> F::Output,
 {
     type Output = F::Output;
@@ -134,7 +136,8 @@ where
         match this.future.poll(context) {
             Poll::Ready(output) => {
                 let (classify, _) = this.hooks.take().expect(POLLED_AFTER_READY);
-                running.complete(classify(&output));
+                let outcome = classify(&output, Of(running.instance()));
+                running.complete(outcome);
                 Poll::Ready(output)
             }
             Poll::Pending => {

@@ -5,13 +5,20 @@ use std::marker::PhantomData;
 use crate::error::Error;
 use crate::outcome::Outcome;
 
-/// Judges by the patterns of `drop_on`, which are matched on the error.
+/// Judges by the patterns of `drop_on`, which are matched on the error, unless the limit's settings stand over them.
 #[inline]
-pub fn drop_on<R: ResultLike>(output: &R, matches: impl FnOnce(&R::Error) -> bool) -> Outcome {
-    match output.error() {
-        None => Outcome::Success,
-        Some(error) if matches(error) => Outcome::Drop,
-        Some(_) => Outcome::Ignored,
+pub fn drop_on<R: ResultLike>(
+    output: &R,
+    matches: impl FnOnce(&R::Error) -> bool,
+    configured: impl FnOnce() -> Option<Outcome>,
+) -> Outcome {
+    let Some(error) = output.error() else {
+        return Outcome::Success;
+    };
+    match configured() {
+        Some(outcome) => outcome,
+        None if matches(error) => Outcome::Drop,
+        None => Outcome::Ignored,
     }
 }
 

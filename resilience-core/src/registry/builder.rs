@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Origin, Problem};
 use crate::limit::LimitConfig;
 use crate::limit::algorithm::{Algorithm, Bounds};
 use crate::limit::settings::{Factory, built_in};
-use crate::outcome::overload::{Predicate, kind};
+use crate::outcome::overload::{KINDS, Predicate};
 use crate::time::{Clock, SharedClock};
 
 /// Collects what a registry is set up with; made by [`Registry::builder`].
@@ -125,7 +125,8 @@ impl Builder {
     /// Adds a kind of errors under a name, for limits that ask for it with [`drop_on`](LimitConfig::drop_on) or the property
     /// `dropOn`: so that what means overload can be changed without a release.
     ///
-    /// `is` is asked about an error and what caused it, one after the other.
+    /// `is` is asked about what caused an error, one cause after the other. The error itself, which may borrow, tells its
+    /// kind by [`OfKind`](crate::outcome::OfKind).
     ///
     /// # Examples
     ///
@@ -152,13 +153,15 @@ impl Builder {
         name: impl Into<String>,
         is: impl Fn(&(dyn std::error::Error + 'static)) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.kinds.push((name.into(), Origin::caller(), Arc::new(is)));
+        self.kinds
+            .push((name.into(), Origin::caller(), Arc::new(is)));
         self
     }
 
     /// Adds a file of settings, which must be there. What it says wins over the files before it.
     ///
-    /// The name's ending tells the format: `.properties`. It is read by [`build`](Self::build) and by each
+    /// The name's ending tells the format: `.properties`, and with the features of those names `.toml`, `.yaml`, `.yml` and
+    /// `.json`. It is read by [`build`](Self::build) and by each
     /// [`reload`](Registry::reload), up to 1 MiB, as UTF-8.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.sources.file(path.into(), true);
@@ -242,6 +245,16 @@ impl Builder {
         self
     }
 
+    /// Adds what a program has read with the `config` crate, in its own ways. It wins over the sources before.
+    ///
+    /// Its keys are those of files, as tables in tables. Mind that `config`'s own environment source lower-cases names, and
+    /// that its file sources may: ids are exact here.
+    #[cfg(feature = "config")]
+    pub fn config_source(mut self, config: ::config::Config) -> Self {
+        self.sources.built(config);
+        self
+    }
+
     /// Returns the registry.
     ///
     /// # Errors
@@ -275,7 +288,7 @@ impl Builder {
                 Some("is empty")
             } else if name.contains(',') || name.trim() != name {
                 Some("has a comma or white space at an end, and cannot be told in a list")
-            } else if kind(&name).is_some() {
+            } else if KINDS.contains(&name.as_str()) {
                 Some("is the name of a built-in kind")
             } else if kinds.contains_key(&name) {
                 Some("was added before")
@@ -283,7 +296,8 @@ impl Builder {
                 None
             };
             if let Some(fault) = fault {
-                let text = format!("the name of the kind of errors \"{name}\" {fault}; added at {origin}");
+                let text =
+                    format!("the name of the kind of errors \"{name}\" {fault}; added at {origin}");
                 problems.push(Problem::new(Code::RESERVED_NAME, text));
             } else {
                 kinds.insert(name, is);
@@ -341,11 +355,13 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let algorithms: Vec<_> = self.algorithms.iter().map(|(name, ..)| name).collect();
+        let kinds: Vec<_> = self.kinds.iter().map(|(name, ..)| name).collect();
         f.debug_struct("Builder")
             .field("clock", &self.clock)
             .field("defaults", &self.defaults)
             .field("configs", &self.configs)
             .field("algorithms", &algorithms)
+            .field("kinds", &kinds)
             .field("sources", &self.sources)
             .finish()
     }

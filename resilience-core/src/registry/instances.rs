@@ -10,7 +10,7 @@ use super::external::External;
 use super::layers::{Layer, Named, resolve};
 use crate::config::key::Schema;
 use crate::config::layers as outside;
-use crate::config::patch::{Context, Patch};
+use crate::config::patch::Context;
 use crate::config::sources::{Reading, Sources};
 use crate::error::{Code, Error, Problem, did_you_mean, listed};
 use crate::event::Event;
@@ -567,11 +567,7 @@ impl Instances {
 
 /// What keys can be about.
 fn schema() -> Schema {
-    let properties = LimitConfig::properties().iter();
-    Schema::default().policy(
-        LimitConfig::POLICY,
-        properties.map(|property| property.name),
-    )
+    Schema::default().with::<LimitConfig>()
 }
 
 /// Tells the listeners. With no lock held: one may call back.

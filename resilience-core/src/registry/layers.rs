@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::config::place::Place;
 use crate::error::{Code, Origin, Problem, did_you_mean, listed};
-use crate::limit::{Kinds, LimitConfig};
 use crate::limit::settings::{BUILT_IN, Factory, LimitSettings, built_in};
-use crate::outcome::overload::{KINDS, Overload, Predicate, kind};
+use crate::limit::{Kinds, LimitConfig};
+use crate::outcome::overload::{KINDS, Overload, Predicate};
 
 /// Settings of one level: from one place in the code, or gathered from the sources outside of it.
 #[derive(Clone, Debug)]
@@ -97,16 +97,16 @@ impl Layer {
             let hint = did_you_mean(name, named.algorithms())
                 .map(|hint| format!("; {hint}"))
                 .unwrap_or_default();
-            let names: Vec<_> = named.algorithms().collect();
+            let known: Vec<_> = named.algorithms().collect();
             let text = format!(
                 "`algorithm` is \"{name}\", allowed is one of {}; in {}{hint}",
-                names.join(", "),
+                known.join(", "),
                 self.place_of("algorithm")
             );
             problems.push(Problem::new(Code::UNKNOWN_ALGORITHM, text));
         }
         for name in self.config.drop_on.iter().flat_map(Kinds::iter) {
-            if named.kind(name).is_none() {
+            if !named.knows_kind(name) {
                 let hint = did_you_mean(name, named.kinds())
                     .map(|hint| format!("; {hint}"))
                     .unwrap_or_default();
@@ -170,12 +170,13 @@ impl Named<'_> {
     }
 
     fn kinds(&self) -> impl Iterator<Item = &str> {
-        KINDS.into_iter().chain(self.kinds.keys().map(String::as_str))
+        KINDS
+            .into_iter()
+            .chain(self.kinds.keys().map(String::as_str))
     }
 
-    /// Whether an error is of the kind of that exact name.
-    fn kind(&self, name: &str) -> Option<Predicate> {
-        kind(name).or_else(|| self.kinds.get(name).cloned())
+    fn knows_kind(&self, name: &str) -> bool {
+        KINDS.contains(&name) || self.kinds.contains_key(name)
     }
 
     /// A built-in one by its relaxed name, else a custom one by its exact name.
@@ -193,10 +194,7 @@ impl Named<'_> {
 ///
 /// Each property comes from the highest layer that sets it; a name that is no algorithm and values out of range are told
 /// for every layer, even where a higher one covers them.
-pub(crate) fn resolve(
-    layers: &[&Layer],
-    named: &Named<'_>,
-) -> Result<LimitSettings, Vec<Problem>> {
+pub(crate) fn resolve(layers: &[&Layer], named: &Named<'_>) -> Result<LimitSettings, Vec<Problem>> {
     let problems: Vec<Problem> = layers
         .iter()
         .flat_map(|layer| layer.problems(named))
@@ -228,13 +226,13 @@ pub(crate) fn resolve(
                 Some(Found::Custom(name, factory)) => Some((name, factory)),
                 _ => None,
             };
-            let drop_on = merged.drop_on.as_ref().map(|names| Overload {
-                names: names.iter().map(str::to_owned).collect(),
-                kinds: names.iter().filter_map(|name| named.kind(name)).collect(),
-                over_patterns: layers
-                    .last()
-                    .is_some_and(|top| top.is_of_one_instance && top.config.drop_on.is_some()),
-            });
+            let over_patterns = layers
+                .last()
+                .is_some_and(|top| top.is_of_one_instance && top.config.drop_on.is_some());
+            let drop_on = merged
+                .drop_on
+                .as_ref()
+                .map(|names| Overload::new(names.iter(), named.kinds, over_patterns));
             Ok(merged.settle(bounds, custom, drop_on))
         }
         Err(found) => {
