@@ -206,11 +206,8 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
     let mut findings = Findings::default();
     let written = [
         ("defaults.adaptiveLimit.maxLimit", "100"),
-        ("instances.my_crate::search.adaptive-limit.window", "250ms"),
-        (
-            "instances.my_crate::search.adaptive-limit.algorithm",
-            "knee",
-        ),
+        ("instances.my_app::search.adaptive-limit.window", "250ms"),
+        ("instances.my_app::search.adaptive-limit.algorithm", "knee"),
     ];
     let file = written
         .into_iter()
@@ -226,7 +223,7 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
     let file = understand(&schema, file.collect(), &mut findings);
     let mut names = environment::Names::default();
     names.add_all(&file);
-    let min_limit = "RESILIENCE__INSTANCES__MY_CRATE__SEARCH__ADAPTIVE_LIMIT__MIN_LIMIT";
+    let min_limit = "RESILIENCE__INSTANCES__MY_APP__SEARCH__ADAPTIVE_LIMIT__MIN_LIMIT";
     let variables = [
         ("RESILIENCE__DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT", "0"),
         (min_limit, "5"),
@@ -235,7 +232,7 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
     let variables = environment::read(variables, &schema, &names, &mut findings);
     let external = External::<LimitConfig>::collect(&[file, variables], &CONTEXT, &mut findings);
 
-    let search = &external.instances["my_crate::search"];
+    let search = &external.instances["my_app::search"];
     let expected = LimitConfig::new()
         .window(Duration::from_millis(250))
         .min_limit(5);
@@ -250,7 +247,7 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
     assert_eq!(
         told,
         [
-            "`instances.my_crate::search.adaptive-limit.algorithm` is \"knee\", allowed is the name of an algorithm; at \
+            "`instances.my_app::search.adaptive-limit.algorithm` is \"knee\", allowed is the name of an algorithm; at \
              app.properties:3; known are `aimd`, `gradient2`, `mine`, `vegas` [R4C-REG-002]",
             "`RESILIENCE__DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT` is \"0\", allowed is a whole number from 1 to 1000000 \
              [R4C-CFG-007]",

@@ -23,6 +23,9 @@ pub(in crate::config::source) enum Format {
 }
 
 /// Reads a file's text; its settings in the order of their keys, since its own is lost.
+///
+/// Whoever writes YAML is trusted with memory: its parser copies what an alias names, so aliases of aliases grow without
+/// bound.
 pub(in crate::config::source) fn parse(
     format: Format,
     file: &Arc<str>,
