@@ -2,6 +2,7 @@
 
 mod explained;
 mod files;
+mod kinds;
 mod live;
 mod mistakes;
 mod precedence;
