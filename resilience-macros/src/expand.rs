@@ -245,6 +245,7 @@ impl Plan {
     /// ```text
     /// CallSite::resolve({
     ///     static __ADAPTIVE_LIMIT_SITE: CallSite = CallSite::named("orders", file!(), line!(), column!()).max_limit(100);
+    ///     announce!(ambient __ADAPTIVE_LIMIT_SITE);
     ///     &__ADAPTIVE_LIMIT_SITE
     /// })
     /// ```
@@ -266,6 +267,11 @@ impl Plan {
         let settings = self.settings();
         let place =
             quote_spanned!(self.place=> ::core::file!(), ::core::line!(), ::core::column!());
+        let ambient = matches!(self.home, Home::Attribute) && args.registry.is_none();
+        let how = Ident::new(
+            if ambient { "ambient" } else { "elsewhere" },
+            Span::mixed_site(),
+        );
         let site = quote_spanned! {Span::mixed_site()=>
             {
                 static __ADAPTIVE_LIMIT_SITE: #private::CallSite = #private::CallSite::#constructor(
@@ -273,6 +279,7 @@ impl Plan {
                     #place,
                 )
                 #settings;
+                #private::announce!(#how __ADAPTIVE_LIMIT_SITE);
                 &__ADAPTIVE_LIMIT_SITE
             }
         };

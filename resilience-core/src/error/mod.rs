@@ -102,6 +102,14 @@ impl Error {
         Self(Repr::Settings(problems.into()))
     }
 
+    /// The problems with settings that this error reports.
+    pub(crate) fn problems(&self) -> &[Problem] {
+        match &self.0 {
+            Repr::Settings(problems) => problems,
+            _ => &[],
+        }
+    }
+
     /// Returns the stable code; of several problems with settings, the first one's.
     pub fn code(&self) -> Code {
         match &self.0 {

@@ -13,3 +13,8 @@ pub use crate::error::Error;
 pub use crate::outcome::Outcome;
 pub use crate::registry::Registry;
 pub use crate::registry::call_site::{CallSite, Resolved};
+pub use crate::registry::sites::Announced;
+
+pub use crate::__announce as announce;
+#[cfg(feature = "sites")]
+pub use inventory;

@@ -99,6 +99,10 @@ impl CallSite {
         }
     }
 
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
     pub(crate) fn is_unnamed(&self) -> bool {
         matches!(self.name, Name::Path(_))
     }

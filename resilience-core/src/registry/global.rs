@@ -30,6 +30,11 @@ pub(crate) fn get() -> &'static Registry {
     GLOBAL.get_or_init(Registry::new)
 }
 
+/// The process-wide registry, if there is one so far.
+pub(crate) fn installed() -> Option<&'static Registry> {
+    GLOBAL.get()
+}
+
 pub(crate) fn install(registry: Registry) -> Result<(), Error> {
     GLOBAL.set(registry).map_err(|_| {
         let text = "the process-wide registry was installed or used before: install it first thing in `main`".to_owned();

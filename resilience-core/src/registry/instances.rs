@@ -143,6 +143,10 @@ impl Instances {
         found.ok_or_else(|| self.unknown(id))
     }
 
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.read().by_id.contains_key(id)
+    }
+
     fn unknown(&self, id: &str) -> Error {
         let known = self.read();
         let ids = || known.by_id.keys().map(Id::as_str);
@@ -452,7 +456,15 @@ impl Instances {
     }
 
     /// Everything about the settings from outside that has no effect, which nobody has been told before.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    ///
+    /// `sites` are those whose limits are to be made, if they are not.
+    pub(crate) fn check(&self, sites: &[&'static CallSite]) -> Result<(), Error> {
+        let mut problems = Vec::new();
+        for site in sites {
+            if let Err(error) = self.of_site(site) {
+                problems.extend(error.problems().iter().cloned());
+            }
+        }
         let (external, made) = {
             let known = self.read();
             let made = known.by_id.iter().map(|(id, made)| {
@@ -463,8 +475,11 @@ impl Instances {
         };
         let ids: Vec<Id> = made.iter().map(|(id, ..)| id.clone()).collect();
         let warnings = self.understand(&lock(&self.last).in_force, &ids).1.warnings;
-        let mut problems = warnings;
-        problems.extend(external.of_no_instance(&ids));
+        problems.extend(warnings);
+        // Limits of other registries are not made here, and a setting for one is no mistake.
+        let elsewhere = super::sites::all().map(CallSite::id);
+        let known: Vec<Id> = ids.iter().cloned().chain(elsewhere).collect();
+        problems.extend(external.of_no_instance(&known));
         for (id, settings, _) in &made {
             problems.extend(external.without_effect(id, settings));
         }

@@ -8,6 +8,7 @@ mod global;
 mod instances;
 mod layers;
 mod properties;
+pub(crate) mod sites;
 mod snapshot;
 mod watch;
 
@@ -114,9 +115,23 @@ impl Registry {
     /// # Errors
     ///
     /// `R4C-REG-009`, with the nearest id, if there is none. A limit of an attribute is made on the function's first call;
-    /// to hear of it from then on, [subscribe](Self::subscribe) to the registry.
+    /// to hear of it from then on, [subscribe](Self::subscribe) to the registry. With the feature `sites` the process-wide
+    /// registry makes it here.
     pub fn adaptive_limit(&self, id: &str) -> Result<AdaptiveLimit, Error> {
+        if self.is_global() && !self.0.has(id) {
+            // Those that are wrong are left to their calls to tell.
+            for site in sites::ambient()
+                .into_iter()
+                .filter(|site| site.id().as_str() == id)
+            {
+                let _ = self.0.of_site(site);
+            }
+        }
         self.0.get(id).map(AdaptiveLimit::new)
+    }
+
+    fn is_global(&self) -> bool {
+        global::installed().is_some_and(|global| Arc::ptr_eq(&global.0, &self.0))
     }
 
     /// Returns the limit of that id, made with these settings if there is none, as an attribute there would.
@@ -208,13 +223,20 @@ impl Registry {
     /// Looks for settings that have no effect: for limits that there are not, in configs that no limit is based on, for
     /// another algorithm than the limit's, of unknown policies, and in variables that nothing matches.
     ///
-    /// Call it once everything has registered. A limit of an attribute is known from its function's first call on.
+    /// Call it once everything has registered. A limit of an attribute is known from its function's first call on. With the
+    /// feature `sites` the process-wide registry knows it before: then this makes the limits of all attributes, and tells
+    /// what is wrong with the settings of any.
     ///
     /// # Errors
     ///
     /// All of them at once.
     pub fn check(&self) -> Result<(), Error> {
-        self.0.check()
+        let sites = if self.is_global() {
+            sites::ambient()
+        } else {
+            Vec::new()
+        };
+        self.0.check(&sites)
     }
 
     /// Calls `listener` on each change of any limit of this registry, also of those that are made later, until the
