@@ -12,6 +12,7 @@ fn find<'a>(
             ::core::line!(),
             ::core::column!(),
         );
+        ::resilience::__private::announce!(ambient __ADAPTIVE_LIMIT_SITE);
         &__ADAPTIVE_LIMIT_SITE
     });
     {
@@ -36,12 +37,13 @@ fn find<'a>(
                         () => table.row(id).await,
                     }
                 },
-                |adaptive_limit_output| {
+                |adaptive_limit_output, adaptive_limit_of| {
                     use ::resilience::__private::probe::{
-                        ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                        ViaDynError as _, ViaError as _, ViaKind as _, ViaNothing as _,
+                        ViaOutput as _,
                     };
-                    (&&&&::resilience::__private::probe::Probe(adaptive_limit_output))
-                        .__adaptive_limit_classify()
+                    (&&&&&::resilience::__private::probe::Probe(adaptive_limit_output))
+                        .__adaptive_limit_classify(adaptive_limit_of)
                 },
                 |adaptive_limit_error| ::resilience::__private::reject::<
                     <Pin<

@@ -94,6 +94,7 @@ where
                             ::core::column!(),
                         )
                         .max_limit(100);
+                    crate::limits::__private::announce!(elsewhere __ADAPTIVE_LIMIT_SITE);
                     &__ADAPTIVE_LIMIT_SITE
                 },
                 ::core::option::Option::as_ref(&self.registry),
@@ -101,12 +102,13 @@ where
             || -> Result<Self::Row, Lost> {
                 <T as Table<K>>::find::<C>(&self.inner, id, arg2)
             },
-            |adaptive_limit_output| {
+            |adaptive_limit_output, adaptive_limit_of| {
                 use crate::limits::__private::probe::{
-                    ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                    ViaDynError as _, ViaError as _, ViaKind as _, ViaNothing as _,
+                    ViaOutput as _,
                 };
-                (&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
-                    .__adaptive_limit_classify()
+                (&&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
+                    .__adaptive_limit_classify(adaptive_limit_of)
             },
             |adaptive_limit_error| crate::limits::__private::reject::<
                 Result<Self::Row, Lost>,
@@ -159,6 +161,9 @@ where
                             ::core::line!(),
                             ::core::column!(),
                         );
+                        crate::limits::__private::announce!(
+                            elsewhere __ADAPTIVE_LIMIT_SITE
+                        );
                         &__ADAPTIVE_LIMIT_SITE
                     },
                     ::core::option::Option::as_ref(&self.registry),
@@ -198,12 +203,13 @@ where
                         }
                     }
                 },
-                |adaptive_limit_output| {
+                |adaptive_limit_output, adaptive_limit_of| {
                     use crate::limits::__private::probe::{
-                        ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                        ViaDynError as _, ViaError as _, ViaKind as _, ViaNothing as _,
+                        ViaOutput as _,
                     };
-                    (&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
-                        .__adaptive_limit_classify()
+                    (&&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
+                        .__adaptive_limit_classify(adaptive_limit_of)
                 },
                 nothing,
             )

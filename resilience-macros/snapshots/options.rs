@@ -18,6 +18,7 @@ fn rows(&self) -> impl Iterator<Item = Row> {
                         .config("partners")
                         .algorithm("gradient2")
                         .enabled(false);
+                    crate::limits::__private::announce!(elsewhere __ADAPTIVE_LIMIT_SITE);
                     &__ADAPTIVE_LIMIT_SITE
                 },
                 &(self.registry),
@@ -25,15 +26,16 @@ fn rows(&self) -> impl Iterator<Item = Row> {
             adaptive_limit_resolved
         },
         || -> _ { self.rows.iter().cloned() },
-        |adaptive_limit_output| crate::limits::__private::drop_if(
+        |adaptive_limit_output, adaptive_limit_of| crate::limits::__private::drop_if(
             adaptive_limit_output,
             is_overload,
             |adaptive_limit_output| {
                 use crate::limits::__private::probe::{
-                    ViaDynError as _, ViaError as _, ViaNothing as _, ViaOutput as _,
+                    ViaDynError as _, ViaError as _, ViaKind as _, ViaNothing as _,
+                    ViaOutput as _,
                 };
-                (&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
-                    .__adaptive_limit_classify_rest()
+                (&&&&&crate::limits::__private::probe::Probe(adaptive_limit_output))
+                    .__adaptive_limit_classify_rest(adaptive_limit_of)
             },
         ),
         rejected,

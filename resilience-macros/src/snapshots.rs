@@ -243,5 +243,6 @@ fn thousands_of_patterns_are_neither_a_chain_nor_a_nest() {
     );
     assert_eq!(expanded.to_string().matches("matches !").count(), 5_000);
     let (depth, width) = depth_and_width(expanded);
-    assert!(depth < 20 && width == 1, "{depth} deep, {width} wide");
+    // One `||` between two halves; beside the outermost stands a closure without arguments.
+    assert!(depth < 20 && width <= 2, "{depth} deep, {width} wide");
 }

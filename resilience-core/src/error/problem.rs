@@ -67,8 +67,8 @@ impl fmt::Debug for Problem {
 /// Names longer than this, in letters, are the same or are not: how near they are takes time that grows with the square.
 const LONGEST: usize = 200;
 
-/// Returns the candidate nearest to a misspelt name, unless none is near: one change for every three letters given, and one
-/// in any case. The attribute's macro has the same rule.
+/// Returns the candidate nearest to a misspelt name, unless none is near: one change for every three letters given, at
+/// least one and at most three. The attribute's macro has the same rule.
 ///
 /// Case and separators are what people get wrong most, so they cost nothing; of equally near ones the first in
 /// alphabetical order is taken, so that the message is always the same.
@@ -76,7 +76,7 @@ fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
     let fold = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let given = fold(given);
     let length = given.chars().count();
-    let farthest = (length / 3).max(1);
+    let farthest = (length / 3).clamp(1, 3);
     let mut candidates: Vec<&str> = candidates.into_iter().collect();
     candidates.sort_unstable();
     candidates

@@ -119,11 +119,11 @@ pub(crate) fn canonical(name: &str) -> String {
 }
 
 /// Returns the known name that a misspelt one most likely stands for, unless none is near: one change for every three
-/// letters given, and one in any case. The registry has the same rule.
+/// letters given, at least one and at most three. The registry has the same rule.
 pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let fold = |text: &str| canonical(text).replace(' ', "");
     let name = fold(name);
-    let farthest = (name.chars().count() / 3).max(1);
+    let farthest = (name.chars().count() / 3).clamp(1, 3);
     known
         .iter()
         .map(|known| (strsim::damerau_levenshtein(&name, &fold(known)), *known))

@@ -205,7 +205,7 @@ mod tests {
         ];
         for (name, content, on) in on {
             match read(&folder.file(name, content.as_bytes())) {
-                Ok(Looked::Found(written)) => {
+                Ok(Looked::Found { written, .. }) => {
                     assert!(on, "{name}");
                     assert_eq!(
                         (written[0].key.as_str(), written[0].text.as_str()),

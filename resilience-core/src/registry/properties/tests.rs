@@ -306,7 +306,12 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
     let times = (1_000_000..=3_600_000_000_000_u64, 1..=3_600_000_000_000_u64);
     let calls = (any_calls(), any_calls(), any_calls());
     let structured = (queue_size, jitter, baseline, any_deviations());
-    let named = (algorithm, preset, any::<bool>());
+    let kinds = prop_oneof![
+        Just(Kinds::default()),
+        Just(Kinds::from(["timeout"])),
+        Just(Kinds::from(["bulkhead-full", "busy"]))
+    ];
+    let named = (algorithm, preset, any::<bool>(), kinds);
     (numbers, ratios, times, calls, structured, named).prop_map(
         |(numbers, ratios, times, calls, structured, named)| LimitConfig {
             algorithm: Some(named.0.into()),
@@ -316,6 +321,7 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
             window: Some(Duration::from_nanos(times.0)),
             min_window_samples: Some(numbers.3),
             enabled: Some(named.2),
+            drop_on: Some(named.3),
             preset: Some(named.1),
             backoff_ratio: Some(ratios.0),
             smoothing: Some(ratios.1),
