@@ -14,8 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &["config"],
     &["registry"],
     &["pipeline", "pool", "engine"],
-    // The macro that the expansions announce their sites by is defined beside the sites, and like every exported macro is
-    // reached from the root.
+    // Every exported macro is reached from the root.
     &[
         "private",
         "__private",

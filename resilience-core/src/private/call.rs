@@ -39,7 +39,7 @@ pub fn limit_sync<R>(
     match Guard::acquire(instance) {
         Ok(permit) => {
             let output = body();
-            let outcome = classify(&output, Of(instance));
+            let outcome = classify(&output, Of(permit.instance()));
             permit.complete(outcome);
             output
         }

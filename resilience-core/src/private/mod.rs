@@ -1,5 +1,6 @@
 //! What the attribute's expansions name. Not part of the public interface: it changes with the macro crate.
 
+mod announce;
 mod call;
 mod output;
 pub mod probe;

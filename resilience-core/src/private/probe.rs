@@ -25,8 +25,9 @@ pub struct Probe<'a, R>(pub &'a R);
 pub struct Of<'a>(pub(super) &'a Instance);
 
 impl Of<'_> {
-    /// Whether an error means overload. `own` says of what kind it is by its own account.
-    #[inline]
+    /// Whether an error means overload. `own` says of what kind it is by its own account. Out of line, for the calls that
+    /// succeed.
+    #[inline(never)]
     fn is_overload<'a>(self, error: &'a (dyn StdError + 'a), own: impl Fn(&str) -> bool) -> bool {
         if self.0.chooses_kinds() {
             self.is_of_kinds(error, &own)
@@ -57,6 +58,7 @@ impl Of<'_> {
     }
 }
 
+#[inline]
 fn judge<T, E>(output: &Result<T, E>, is_overload: impl FnOnce(&E) -> bool) -> Outcome {
     match output {
         Ok(_) => Outcome::Success,
@@ -77,6 +79,7 @@ pub trait ViaKind {
 
 #[diagnostic::do_not_recommend]
 impl<T, E: OfKind + StdError> ViaKind for &&&&Probe<'_, Result<T, E>> {
+    #[inline]
     fn __adaptive_limit_classify(&self, of: Of<'_>) -> Outcome {
         judge(self.0, |error| {
             of.is_overload(error, |kind| error.is_of_kind(kind))
@@ -109,6 +112,7 @@ pub trait ViaDynError {
 // its error does not dereference.
 #[diagnostic::do_not_recommend]
 impl<T, E: Deref<Target: DynError>> ViaDynError for &&&Probe<'_, Result<T, E>> {
+    #[inline]
     fn __adaptive_limit_classify(&self, of: Of<'_>) -> Outcome {
         judge(self.0, |error| {
             of.is_overload(error.deref().as_dyn(), |_| false)
@@ -162,6 +166,7 @@ pub trait ViaError {
 
 #[diagnostic::do_not_recommend]
 impl<T, E: StdError> ViaError for &&Probe<'_, Result<T, E>> {
+    #[inline]
     fn __adaptive_limit_classify(&self, of: Of<'_>) -> Outcome {
         judge(self.0, |error| of.is_overload(error, |_| false))
     }

@@ -143,10 +143,6 @@ impl Instances {
         found.ok_or_else(|| self.unknown(id))
     }
 
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.read().by_id.contains_key(id)
-    }
-
     fn unknown(&self, id: &str) -> Error {
         let known = self.read();
         let ids = || known.by_id.keys().map(Id::as_str);

@@ -27,6 +27,7 @@ use crate::error::{Error, Origin};
 use crate::event::Event;
 use crate::id::Id;
 use crate::limit::{AdaptiveLimit, LimitConfig, Subscription};
+use call_site::CallSite;
 use instances::{Ask, Instances};
 use layers::{Layer, Origins};
 
@@ -118,16 +119,23 @@ impl Registry {
     /// to hear of it from then on, [subscribe](Self::subscribe) to the registry. With the feature `sites` the process-wide
     /// registry makes it here.
     pub fn adaptive_limit(&self, id: &str) -> Result<AdaptiveLimit, Error> {
-        if self.is_global() && !self.0.has(id) {
-            // Those that are wrong are left to their calls to tell.
-            for site in sites::ambient()
-                .into_iter()
-                .filter(|site| site.id().as_str() == id)
-            {
-                let _ = self.0.of_site(site);
+        let found = self.0.get(id).or_else(|unknown| {
+            let mut sites = self.sites().into_iter();
+            match sites.find(|site| site.id().as_str() == id) {
+                Some(site) => self.0.of_site(site),
+                None => Err(unknown),
             }
+        });
+        found.map(AdaptiveLimit::new)
+    }
+
+    /// The call sites that are known to have their limits here.
+    fn sites(&self) -> Vec<&'static CallSite> {
+        if self.is_global() {
+            sites::ambient()
+        } else {
+            Vec::new()
         }
-        self.0.get(id).map(AdaptiveLimit::new)
     }
 
     fn is_global(&self) -> bool {
@@ -231,12 +239,7 @@ impl Registry {
     ///
     /// All of them at once.
     pub fn check(&self) -> Result<(), Error> {
-        let sites = if self.is_global() {
-            sites::ambient()
-        } else {
-            Vec::new()
-        };
-        self.0.check(&sites)
+        self.0.check(&self.sites())
     }
 
     /// Calls `listener` on each change of any limit of this registry, also of those that are made later, until the

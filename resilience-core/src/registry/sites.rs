@@ -53,23 +53,3 @@ pub(crate) fn ambient() -> Vec<&'static CallSite> {
     sites.sort_by_key(|site| site.origin());
     sites
 }
-
-/// Leaves a site in the list.
-#[cfg(feature = "sites")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __announce {
-    ($how:ident $site:ident) => {
-        $crate::__private::inventory::submit! {
-            $crate::__private::Announced::$how(&$site)
-        }
-    };
-}
-
-/// Leaves nothing.
-#[cfg(not(feature = "sites"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __announce {
-    ($how:ident $site:ident) => {};
-}
