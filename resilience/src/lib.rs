@@ -22,7 +22,8 @@
 //!
 //! - [`#[adaptive_limit]`](macro@adaptive_limit) on functions, methods and `impl` blocks;
 //!   [`#[resilient]`](macro@resilient) on traits, for a delegate that limits whatever implements them.
-//! - [`registry`]: limits shared by name, settings in layers, snapshots. Start with [`registry::Registry`].
+//! - [`registry`]: limits shared by name, settings in layers, from code, files and the environment, and changed while the
+//!   program runs; snapshots. Start with [`registry::Registry`].
 //! - [`limit`]: what a registry hands out, [`limit::AdaptiveLimit`], and the settings, [`limit::LimitConfig`].
 //! - [`limit::algorithm`]: how the limit is found, and the trait for an algorithm of your own.
 //! - [`time`]: the clocks; tests run on a [`time::ManualClock`].
@@ -33,6 +34,9 @@
 //! - `tokio` (on by default): `tokio::time::error::Elapsed` in an error's source chain is overload. Brings tokio with its
 //!   `time` feature only.
 //! - `serde`: snapshots, windows, events and reasons are `serde::Serialize`.
+//! - `toml`, `yaml`, `json`: files of settings in these formats, beside `.properties`.
+//! - `config`: settings from a `config::Config` that the program built.
+//! - `sites`: the process-wide registry knows the limits of attributes before their first call.
 
 pub use resilience_core::*;
 pub use resilience_macros::{adaptive_limit, resilient};
