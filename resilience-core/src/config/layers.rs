@@ -7,7 +7,7 @@ use super::key::{CONFIG, Key, Meaning, Schema, Section};
 use super::patch::{Context, Patch, Property};
 use super::place::Place;
 use super::quote::{named, quoted};
-use super::source::Written;
+use super::source::{Unfit, Written};
 use super::value::{self, WrongValue};
 use crate::error::{Code, Problem};
 
@@ -73,9 +73,21 @@ pub(crate) fn understand(
         |Written {
              key: written,
              text,
+             unfit,
              place,
          }| {
-            let key = findings.sift(schema.read(&written, &text), &written, &place)?;
+            let meaning = schema.read(&written, &text);
+            let is_wrong = |unfit: &Unfit| match meaning {
+                Meaning::NotOurs => false,
+                Meaning::Ours(_) => true,
+                Meaning::OtherPolicy | Meaning::Fault(_) => unfit.hides_settings(),
+            };
+            if let Some(unfit) = unfit.filter(is_wrong) {
+                let text = format!("{} {unfit}{}", named(&written), place.after_key());
+                findings.problem(Code::CONFIG_WRONG_VALUE, text);
+                return None;
+            }
+            let key = findings.sift(meaning, &written, &place)?;
             Some(Entry {
                 key,
                 written: written.into(),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::key::Schema;
 use super::layers::{Entry, Findings, understand};
 use super::place::Place;
-use super::source::file::{self, Looked};
 #[cfg(feature = "config")]
-use super::source::tree;
+use super::source::built;
+use super::source::file::{self, Looked};
 use super::source::{Written, environment};
 use crate::error::{Code, Problem};
 
@@ -82,7 +82,7 @@ impl Sources {
                 Source::File { path, needed } => reading.file(path, *needed),
                 Source::Values { name, values } => reading.values(name, &**values),
                 #[cfg(feature = "config")]
-                Source::Built(config) => match tree::from_config(config) {
+                Source::Built(config) => match built::read(config) {
                     Ok(written) => reading.written.push(written),
                     Err(problems) => reading.problems.extend(problems),
                 },
@@ -145,6 +145,7 @@ impl Reading {
                 let written = values.into_iter().map(|(key, text)| Written {
                     key,
                     text,
+                    unfit: None,
                     place: place.clone(),
                 });
                 self.written.push(written.collect());

@@ -58,6 +58,7 @@ fn source(file: &str, pairs: &[(&str, &str)]) -> Vec<Written> {
     let written = pairs.iter().zip(1..).map(|((key, text), line)| Written {
         key: (*key).to_owned(),
         text: (*text).to_owned(),
+        unfit: None,
         place: Place::File {
             file: file.into(),
             line: Some(line),

@@ -18,26 +18,26 @@ const LARGEST: u64 = 1024 * 1024;
 enum Format {
     Properties,
     #[cfg(any(feature = "toml", feature = "yaml", feature = "json"))]
-    Tree(super::tree::Format),
+    Tables(super::tables::Format),
 }
 
 /// The endings that tell a format, or else the feature that would bring it.
 const ENDINGS: [(&str, Result<Format, &str>); 5] = [
     ("properties", Ok(Format::Properties)),
     #[cfg(feature = "toml")]
-    ("toml", Ok(Format::Tree(super::tree::Format::Toml))),
+    ("toml", Ok(Format::Tables(super::tables::Format::Toml))),
     #[cfg(not(feature = "toml"))]
     ("toml", Err("toml")),
     #[cfg(feature = "yaml")]
-    ("yaml", Ok(Format::Tree(super::tree::Format::Yaml))),
+    ("yaml", Ok(Format::Tables(super::tables::Format::Yaml))),
     #[cfg(not(feature = "yaml"))]
     ("yaml", Err("yaml")),
     #[cfg(feature = "yaml")]
-    ("yml", Ok(Format::Tree(super::tree::Format::Yaml))),
+    ("yml", Ok(Format::Tables(super::tables::Format::Yaml))),
     #[cfg(not(feature = "yaml"))]
     ("yml", Err("yaml")),
     #[cfg(feature = "json")]
-    ("json", Ok(Format::Tree(super::tree::Format::Json))),
+    ("json", Ok(Format::Tables(super::tables::Format::Json))),
     #[cfg(not(feature = "json"))]
     ("json", Err("json")),
 ];
@@ -123,15 +123,16 @@ fn parse(name: &str, format: Format, bytes: &[u8]) -> Result<Vec<Written>, Vec<P
                 .map(|pair| Written {
                     key: pair.key,
                     text: pair.value,
+                    unfit: None,
                     place: place(pair.line),
                 })
                 .collect()),
             Err(faults) => Err(faults.iter().map(problem).collect()),
         },
         #[cfg(any(feature = "toml", feature = "yaml", feature = "json"))]
-        Format::Tree(format) => {
+        Format::Tables(format) => {
             let text = properties::decode(bytes).map_err(|fault| vec![problem(&fault)])?;
-            super::tree::parse(format, &file, text)
+            super::tables::parse(format, &file, text)
         }
     }
 }
@@ -211,7 +212,7 @@ mod tests {
                         (written[0].key.as_str(), written[0].text.as_str()),
                         ("a", "1")
                     );
-                    assert!(written[0].place.to_string().ends_with(name));
+                    assert!(written[0].place.to_string().ends_with(&format!("{name}:1")));
                 }
                 Ok(Looked::Vanished) => panic!("{name} is there"),
                 Err(problems) => {

@@ -215,6 +215,7 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
         .map(|((key, text), line)| Written {
             key: key.to_owned(),
             text: text.to_owned(),
+            unfit: None,
             place: Place::File {
                 file: "app.properties".into(),
                 line: Some(line),
