@@ -11,11 +11,14 @@ use crate::config::source::{Unfit, Written, list};
 use crate::error::Problem;
 
 /// Tables and lists may stand this deep in each other.
-const DEEPEST: usize = 128;
+pub(super) const DEEPEST: usize = 128;
 
 /// All keys of a file may have this many bytes together. They are written out here, and a file that has one long name with
 /// many short ones in it would come to far more than its size.
 const MOST: usize = 16 * 1024 * 1024;
+
+/// So many faults of one file are told.
+const TOLD: usize = 100;
 
 /// What a value says: its text, or why it has none.
 pub(super) type Value<'a> = Result<Cow<'a, str>, Unfit>;
@@ -35,6 +38,8 @@ pub(super) struct Nest {
     spent: usize,
     written: Vec<Written>,
     problems: Vec<Problem>,
+    /// How many more names are given twice.
+    untold: usize,
 }
 
 enum Open {
@@ -69,6 +74,7 @@ impl Nest {
             spent: 0,
             written: Vec::new(),
             problems: Vec::new(),
+            untold: 0,
         }
     }
 
@@ -87,6 +93,10 @@ impl Nest {
     }
 
     pub(super) fn given_twice(&mut self, name: &str, at: usize, before: Option<usize>) {
+        if self.problems.len() == TOLD {
+            self.untold += 1;
+            return;
+        }
         let mut why = format!("{} is given twice", named(name));
         if let Some(before) = before {
             why = format!("{why}: before at {}", self.place(Some(before)));
@@ -270,6 +280,10 @@ impl Nest {
 
     /// All that was found, in the order of the file.
     pub(super) fn finish(mut self) -> Result<Vec<Written>, Vec<Problem>> {
+        if self.untold > 0 {
+            let why = format!("{} more names are given twice", self.untold);
+            self.fault(&why, None);
+        }
         if self.problems.is_empty() {
             // Of one file, so this is by line.
             self.written

@@ -334,6 +334,11 @@ fn a_fault_is_told_in_one_line_with_its_place() {
             "a name is a text, and no list, table or alias; at app:2 [R4C-CFG-002]",
         ),
         (
+            Format::Yaml,
+            "a: 1\n: 2\n",
+            "a name is missing; at app:2 [R4C-CFG-002]",
+        ),
+        (
             Format::Json,
             "\n[1]",
             "a list is in the place of a table of names and values; at app:2 [R4C-CFG-002]",
@@ -386,6 +391,9 @@ fn a_name_that_is_given_twice_is_told_with_both_places() {
             "`b` is given twice: before at app:3; at app:4 [R4C-CFG-002]",
         ]
     );
+    let many = told(Format::Yaml, &"a: 1\n".repeat(1_000));
+    assert_eq!(many.matches("before at app:1").count(), 100);
+    assert!(many.ends_with("899 more names are given twice; at app [R4C-CFG-002]"));
     // The same key in two spellings is found where keys are understood, which needs the lines of both.
     assert_eq!(
         read(Format::Yaml, "a: {b.c: 1}\na.b: {c: 2}"),
@@ -443,6 +451,21 @@ fn hostile_files_are_refused() {
     ] {
         assert!(read(format, &text).is_err());
     }
+    // Neither the dots nor the braces are too many by themselves.
+    let dotted = vec!["a"; 79].join(".");
+    let braces = format!(
+        "{}a = 1{}",
+        format!("{dotted} = {{").repeat(78),
+        "}".repeat(78)
+    );
+    assert_eq!(
+        told(Format::Toml, &format!("[{dotted}]\nb = 1\n{braces}")),
+        "tables and lists stand too deep in each other; at app:3 [R4C-CFG-002]"
+    );
+    let long: Vec<String> = (0..1_000)
+        .map(|line| format!("a.b.c{line}.d = [{{ e.f = 1.5 }}]"))
+        .collect();
+    assert_eq!(pairs(Format::Toml, &long.join("\n")).len(), 1_000);
     let deep = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(Format::Json, &deep(127)).is_ok());
     assert_eq!(

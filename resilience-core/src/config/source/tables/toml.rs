@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
+use toml_parser::parser::{Event, EventKind, RecursionGuard};
 
 use super::nest::Nest;
 use super::{Stop, number, one_line};
@@ -12,7 +13,13 @@ use super::{Stop, number, one_line};
 /// So many faults of one file are told: each is looked for, and most of many follow from the first.
 const TOLD: usize = 10;
 
+/// Lists and tables in braces may stand this deep in each other, as the parser has it too.
+const DEEPEST: u32 = 80;
+
 pub(super) fn read(text: &str, nest: &mut Nest) -> Result<(), Stop> {
+    if let Some(at) = too_deep(text) {
+        return Err(Stop::new(TOO_DEEP, at));
+    }
     let (table, mut errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return walk(text, table.get_ref(), nest);
@@ -33,6 +40,61 @@ pub(super) fn read(text: &str, nest: &mut Nest) -> Result<(), Stop> {
     Ok(())
 }
 
+const TOO_DEEP: &str = "tables and lists stand too deep in each other";
+
+/// Where more tables stand in each other than a file of ours may have, if they do anywhere.
+///
+/// The parser bounds the braces in each other and the dots of a name, but not both together: a few thousand tables stand in
+/// each other then, and to drop them ends the process. So they are counted before there are any, by the parser's own events.
+fn too_deep(text: &str) -> Option<usize> {
+    let mut found = None;
+    let mut depth = Depth::default();
+    let mut count = |event: Event| {
+        depth.count(event.kind());
+        if depth.above + depth.names > super::nest::DEEPEST {
+            found.get_or_insert(event.span().start());
+        }
+    };
+    let tokens = toml_parser::Source::new(text).lex().into_vec();
+    let mut guard = RecursionGuard::new(&mut count, DEEPEST);
+    toml_parser::parser::parse_document(&tokens, &mut guard, &mut ());
+    found
+}
+
+#[derive(Default)]
+struct Depth {
+    /// The names of the table's head, and for each open brace or bracket one and the names of its key.
+    above: usize,
+    open: Vec<usize>,
+    /// The names of the last key.
+    names: usize,
+    goes_on: bool,
+}
+
+impl Depth {
+    fn count(&mut self, event: EventKind) {
+        match event {
+            EventKind::StdTableOpen | EventKind::ArrayTableOpen => *self = Self::default(),
+            EventKind::StdTableClose | EventKind::ArrayTableClose => {
+                self.above = std::mem::take(&mut self.names);
+            }
+            EventKind::InlineTableOpen | EventKind::ArrayOpen => {
+                self.above += self.names + 1;
+                self.open.push(std::mem::take(&mut self.names));
+            }
+            EventKind::InlineTableClose | EventKind::ArrayClose => {
+                self.names = self.open.pop().unwrap_or(0);
+                self.above = self.above.saturating_sub(self.names + 1);
+            }
+            EventKind::SimpleKey if self.goes_on => self.names += 1,
+            EventKind::SimpleKey => self.names = 1,
+            EventKind::Whitespace => return,
+            _ => {}
+        }
+        self.goes_on = event == EventKind::KeySep;
+    }
+}
+
 fn told(text: &str, error: &Error, nest: &mut Nest) {
     let at = error.span().map(|span| span.start);
     match error.span() {
@@ -43,7 +105,7 @@ fn told(text: &str, error: &Error, nest: &mut Nest) {
             nest.given_twice(&name, span.start, before);
         }
         _ if error.message().contains("recurs") => {
-            nest.fault("tables and lists stand too deep in each other", at);
+            nest.fault(TOO_DEEP, at);
         }
         _ => nest.fault(&one_line(error.message()), at),
     }

@@ -40,6 +40,10 @@ pub(super) fn read(text: &str, nest: &mut Nest) -> Result<(), Stop> {
             }
             Event::Scalar(name, style, _, tag) if nest.wants_name() => {
                 no_tag(tag.as_deref(), at)?;
+                // So the parser writes nothing at all.
+                if style == ScalarStyle::Plain && name == "~" {
+                    return Err(Stop::new("a name is missing", at));
+                }
                 nest.name(&name, at);
                 if style == ScalarStyle::Plain && name == MERGE {
                     merges = true;
