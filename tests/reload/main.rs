@@ -2,6 +2,7 @@
 
 mod explained;
 mod files;
+mod formats;
 mod kinds;
 mod live;
 mod mistakes;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Where a value was written, as messages tell it. Cheap to clone: every value has one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// "config/app.properties:3"; no line where the format does not tell it.
+    /// "config/app.properties:3"; no line where the source has none.
     File { file: Arc<str>, line: Option<u32> },
     /// A variable, by its name.
     Variable(Arc<str>),

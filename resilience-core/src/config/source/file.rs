@@ -199,8 +199,8 @@ mod tests {
     fn the_ending_tells_the_format_or_the_feature_that_brings_it() {
         let folder = Folder::new("endings");
         let on = [
-            ("a.toml", "a = 1", cfg!(feature = "toml")),
-            ("a.yaml", "a: 1", cfg!(feature = "yaml")),
+            ("a.toml", "\u{feff}a = 1", cfg!(feature = "toml")),
+            ("a.yaml", "\u{feff}a: 1", cfg!(feature = "yaml")),
             ("a.YML", "a: 1", cfg!(feature = "yaml")),
             ("a.json", "\u{feff}{\"a\": 1}", cfg!(feature = "json")),
         ];
@@ -254,6 +254,16 @@ mod tests {
             folder.file("b.properties", b"a=\xff"),
             "b.properties:1 [R4C-CFG-002]",
         );
+        #[cfg(all(feature = "toml", feature = "yaml", feature = "json"))]
+        for name in ["b.toml", "b.yaml", "b.json"] {
+            ends(
+                folder.file(name, b"\r\n\xff"),
+                &format!(
+                    "the byte at offset 2 is not UTF-8; at {}:2 [R4C-CFG-002]",
+                    folder.0.join(name).display()
+                ),
+            );
+        }
         let large = vec![b'#'; LARGEST as usize + 1];
         ends(
             folder.file("c.properties", &large),
