@@ -45,6 +45,14 @@ trait Rows {
     fn row(&self) -> Result<u64, Error>;
 }
 
+struct Inner;
+
+impl Rows for Inner {
+    fn row(&self) -> Result<u64, Error> {
+        Ok(1)
+    }
+}
+
 #[test]
 fn the_limits_of_all_attributes_are_known_before_their_first_call() {
     Registry::builder()
@@ -133,12 +141,6 @@ fn the_limits_of_all_attributes_are_known_before_their_first_call() {
     assert!(search.as_mut().poll(&mut context).is_ready());
     assert_eq!(succeeded("sites::search"), 1);
     in_its_own_registry().unwrap();
-    struct Inner;
-    impl Rows for Inner {
-        fn row(&self) -> Result<u64, Error> {
-            Ok(1)
-        }
-    }
     assert_eq!(
         ResilientRows::with_registry(Inner, &Registry::new())
             .row()
