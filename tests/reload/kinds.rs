@@ -44,7 +44,7 @@ impl std::error::Error for SearchError<'_> {
 
 impl OfKind for SearchError<'_> {
     fn is_of_kind(&self, kind: &str) -> bool {
-        kind == "busy" && matches!(self, Self::Busy(_))
+        kind == "busy" && matches!(self, Self::Busy("text"))
     }
 }
 

@@ -9,6 +9,7 @@ use super::LimitConfig;
 use super::algorithm::{Algorithm, Bounds, Decision};
 use super::instance::Instance;
 use super::listeners::Listeners;
+use super::settings::LimitSettings;
 use super::window::Window;
 use crate::event::Reason;
 use crate::outcome::Outcome;
@@ -30,9 +31,17 @@ impl Algorithm for Recorder {
 }
 
 fn instance(clock: &ManualClock, windows: &Arc<Mutex<Vec<Window>>>, min_samples: u32) -> Instance {
-    let config = LimitConfig::new()
-        .initial_limit(2)
-        .min_window_samples(min_samples);
+    let config = LimitConfig::new().min_window_samples(min_samples);
+    Instance::new(
+        "model".into(),
+        settings(windows, config).into(),
+        SharedClock::Other(Arc::new(clock.clone())),
+        Listeners::default(),
+    )
+}
+
+fn settings(windows: &Arc<Mutex<Vec<Window>>>, config: LimitConfig) -> LimitSettings {
+    let config = config.initial_limit(2);
     let windows = windows.clone();
     let factory = Arc::new(move |bounds: Bounds| -> Box<dyn Algorithm> {
         Box::new(Recorder {
@@ -43,13 +52,7 @@ fn instance(clock: &ManualClock, windows: &Arc<Mutex<Vec<Window>>>, min_samples:
     let Ok(bounds) = config.bounds() else {
         unreachable!("the bounds are in order")
     };
-    let settings = config.settle(bounds, Some(("recorder".into(), factory)), None);
-    Instance::new(
-        "model".into(),
-        settings.into(),
-        SharedClock::Other(Arc::new(clock.clone())),
-        Listeners::default(),
-    )
+    config.settle(bounds, Some(("recorder".into(), factory)), None)
 }
 
 fn model(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
@@ -117,5 +120,51 @@ fn a_cancelled_call_races_a_completed_one_and_both_give_their_slots_back() {
         }
         assert_eq!(instance.in_flight(), 0);
         assert_eq!(instance.snapshot().counters.succeeded, 1);
+    });
+}
+
+#[test]
+fn a_limit_switched_off_and_on_beside_a_call_loses_no_slot_and_invents_none() {
+    model(2, || {
+        let (clock, windows) = (ManualClock::new(), Arc::default());
+        let instance = loom::sync::Arc::new(instance(&clock, &windows, 1));
+        let calling = {
+            let instance = instance.clone();
+            thread::spawn(move || {
+                let call = instance.admit().unwrap();
+                let holds_a_slot = call.holds_a_slot();
+                if holds_a_slot {
+                    instance.end(call, Some(Outcome::Success));
+                }
+                holds_a_slot
+            })
+        };
+        let with = |enabled| settings(&windows, LimitConfig::new().enabled(enabled)).into();
+        instance.reconfigure(&with(false));
+        instance.reconfigure(&with(true));
+        let held_a_slot = calling.join().unwrap();
+        assert_eq!(instance.in_flight(), 0);
+        assert_eq!(
+            instance.snapshot().counters.succeeded,
+            u64::from(held_a_slot)
+        );
+    });
+}
+
+#[test]
+fn bounds_changed_beside_a_closing_window_hold_whichever_comes_last() {
+    model(2, || {
+        let (clock, windows) = (ManualClock::new(), Arc::default());
+        let instance = loom::sync::Arc::new(instance(&clock, &windows, 1));
+        let call = instance.admit().unwrap();
+        clock.advance(Duration::from_secs(1));
+        let closing = {
+            let instance = instance.clone();
+            thread::spawn(move || instance.end(call, Some(Outcome::Success)))
+        };
+        let narrow = LimitConfig::new().min_window_samples(1).max_limit(2);
+        instance.reconfigure(&settings(&windows, narrow).into());
+        closing.join().unwrap();
+        assert_eq!((instance.limit(), instance.in_flight()), (2, 0));
     });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::call_site::CallSite;
 use super::explain::Explanation;
@@ -20,7 +20,6 @@ use crate::limit::instance::Instance;
 use crate::limit::listeners::Listeners;
 use crate::limit::settings::{Factory, LimitSettings};
 use crate::outcome::overload::Predicate;
-use crate::sync::lock;
 use crate::time::SharedClock;
 
 pub(crate) struct Instances {
@@ -134,7 +133,7 @@ impl Instances {
         let reading = instances.sources.read();
         let external = instances.external(&reading, &[])?;
         instances.write().external = Arc::new(external);
-        lock(&instances.last).in_force = reading;
+        instances.last().in_force = reading;
         Ok(instances)
     }
 
@@ -246,6 +245,10 @@ impl Instances {
 
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    fn last(&self) -> MutexGuard<'_, LastRead> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Known> {
@@ -362,7 +365,7 @@ impl Instances {
     /// Understands variables about this id, which nobody could before it was known.
     fn get_to_know(&self, id: &Id) -> Result<(), Error> {
         let events = {
-            let last = lock(&self.last);
+            let last = self.last();
             let mut ids = self.ids();
             ids.push(id.clone());
             self.external(&last.in_force, &ids)
@@ -376,7 +379,7 @@ impl Instances {
     /// Reads the sources again, and puts in force what they say if there is nothing wrong with it. Returns whether they
     /// said something else than the last time.
     pub(crate) fn reload(&self, only_if_changed: bool) -> Result<bool, Error> {
-        let mut last = lock(&self.last);
+        let mut last = self.last();
         let reading = self.sources.read();
         let changed = reading != *last.refused.as_ref().unwrap_or(&last.in_force);
         if only_if_changed && !changed {
@@ -470,7 +473,7 @@ impl Instances {
             (known.external.clone(), made.collect::<Vec<_>>())
         };
         let ids: Vec<Id> = made.iter().map(|(id, ..)| id.clone()).collect();
-        let warnings = self.understand(&lock(&self.last).in_force, &ids).1.warnings;
+        let warnings = self.understand(&self.last().in_force, &ids).1.warnings;
         problems.extend(warnings);
         // Limits of other registries are not made here, and a setting for one is no mistake.
         let elsewhere = super::sites::all().map(CallSite::id);

@@ -1,12 +1,12 @@
 //! Reads the sources of a registry again and again.
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::instances::Instances;
-use crate::sync::{contained, lock};
+use crate::sync::contained;
 
 /// A thread that reads the settings from outside again and again; made by [`Registry::watch`](super::Registry::watch).
 ///
@@ -49,18 +49,22 @@ impl Watch {
 }
 
 impl Over {
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits for the end. Returns whether it has come within that time.
     fn within(&self, interval: Duration) -> bool {
         let waited = self
             .changed
-            .wait_timeout_while(lock(&self.is), interval, |over| !*over);
+            .wait_timeout_while(self.lock(), interval, |over| !*over);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        *lock(&self.over.is) = true;
+        *self.over.lock() = true;
         self.over.changed.notify_all();
         if let Some(thread) = self.thread.take()
             // A listener may drop it, on that very thread.
