@@ -192,3 +192,17 @@ fn a_kind_has_a_name_that_a_list_can_hold() {
         assert_eq!(error.code(), Code::RESERVED_NAME, "{name}");
     }
 }
+
+#[test]
+fn the_order_of_kinds_says_nothing() -> Result<(), Error> {
+    let registry = Registry::new();
+    registry.register(
+        "orders",
+        LimitConfig::new().drop_on(["timeout", "limit-exceeded"]),
+    )?;
+    registry.register(
+        "orders",
+        LimitConfig::new().drop_on(["limit-exceeded", "timeout", "timeout"]),
+    )?;
+    Ok(())
+}

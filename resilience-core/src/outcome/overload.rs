@@ -1,6 +1,6 @@
 //! Which errors mean overload, chosen by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -36,13 +36,14 @@ pub(crate) struct Overload {
 }
 
 impl Overload {
-    /// `names` are known, built in or among the `added`.
+    /// `names` are known, built in or among the `added`. Their order and how often they come say nothing.
     pub(crate) fn new<'a>(
         names: impl Iterator<Item = &'a str>,
         added: &BTreeMap<String, Predicate>,
         over_patterns: bool,
     ) -> Self {
-        let names: Vec<String> = names.map(str::to_owned).collect();
+        let names: BTreeSet<&str> = names.collect();
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         Self {
             built_in: names.iter().filter_map(|name| built_in(name)).collect(),
             added: names
