@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::support::{Directory, manual};
+use crate::support::{Directory, manual, says};
 
 const FIFTEEN: &str = "\
 defaults.adaptiveLimit.maxLimt=10
@@ -47,4 +47,19 @@ fn fifteen_faults_are_one_error_of_fifteen_lines_and_always_the_same() {
             "nothing about line {line} in {text}"
         );
     }
+}
+
+#[test]
+fn bounds_that_contradict_each_other_are_told_with_their_lines() {
+    let directory = Directory::new();
+    let file = directory.write(
+        "app.properties",
+        "# c\ndefaults.adaptiveLimit.maxLimit=7\ndefaults.adaptiveLimit.minLimit=9\n",
+    );
+    let (builder, _) = manual();
+    let error = builder.file(file).build().unwrap_err();
+    says(
+        &error.to_string(),
+        &["app.properties:2", "app.properties:3"],
+    );
 }

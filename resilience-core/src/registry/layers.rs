@@ -139,10 +139,17 @@ impl Layer {
             .filter_map(|(upper, above, lower, below)| {
                 let (above, below) = (above?, below?);
                 (above < below).then(|| {
-                    let text = format!(
-                        "`{upper}` ({above}) is below `{lower}` ({below}); in {}",
-                        self.place()
-                    );
+                    let text = match self.origin {
+                        Origins::One(_) => format!(
+                            "`{upper}` ({above}) is below `{lower}` ({below}); in {}",
+                            self.place()
+                        ),
+                        Origins::Each(_) => format!(
+                            "`{upper}` ({above}, from {}) is below `{lower}` ({below}, from {})",
+                            self.place_of(upper),
+                            self.place_of(lower)
+                        ),
+                    };
                     Problem::new(Code::INVALID_SETTING, text)
                 })
             });
