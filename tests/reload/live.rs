@@ -293,3 +293,40 @@ fn an_algorithm_of_ones_own_takes_other_bounds_or_is_made_anew() {
         assert_eq!(*made.lock().unwrap(), expected);
     }
 }
+
+#[test]
+fn a_switch_ends_the_wait_that_an_algorithm_asked_for() -> Result<(), Error> {
+    use resilience::limit::algorithm::{Algorithm, Decision};
+    use resilience::limit::window::Window;
+
+    #[derive(Debug)]
+    struct Waits;
+    impl Algorithm for Waits {
+        fn update(&mut self, _: &Window) -> Decision {
+            Decision::new(10.0, Reason::custom("waits")).next_window(3_600_000_000_000)
+        }
+    }
+    let directory = Directory::new();
+    let write = |name: &str| {
+        directory.write(
+            "app.properties",
+            &format!("instances.orders.adaptiveLimit.algorithm={name}\n"),
+        )
+    };
+    let file = write("waits");
+    let (builder, clock) = manual();
+    let registry = builder.file(&file).algorithm("waits", |_| Waits).build()?;
+    let orders = registry.register("orders", LimitConfig::new().min_window_samples(1))?;
+    let call = || {
+        let permit = orders.try_acquire().unwrap();
+        clock.advance(Duration::from_secs(2));
+        permit.complete(Outcome::Success);
+    };
+    call();
+    assert_eq!(orders.snapshot().windows, 1);
+    write("aimd");
+    registry.reload()?;
+    call();
+    assert_eq!(orders.snapshot().windows, 2);
+    Ok(())
+}

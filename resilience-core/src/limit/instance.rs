@@ -439,33 +439,61 @@ impl Instance {
     ///
     /// Returns what is to be told, for the caller to tell when it holds no lock.
     pub(crate) fn reconfigure(&self, settings: &Arc<LimitSettings>) -> Option<Event> {
-        // Foreign code is dropped after the lock is free.
-        let (mut before, mut replaced) = (settings.clone(), None);
+        let (event, replaced) = self.take(settings);
+        // Foreign code, dropped when the lock is free. Other limits take their settings whatever it does.
+        contained(|| drop(replaced));
+        event
+    }
+
+    /// The work of [`reconfigure`](Self::reconfigure). Also returns the algorithm whose place another one took.
+    ///
+    /// Clocks and algorithms are foreign code: one that panics must not leave this half done, nor keep the limits after
+    /// this one from their settings.
+    fn take(&self, settings: &Arc<LimitSettings>) -> (Option<Event>, Option<Running>) {
         let mut controller = lock(&self.controller);
         let controller = &mut *controller;
         if controller.settings.same(settings) {
-            return None;
+            return (None, None);
         }
-        std::mem::swap(&mut controller.settings, &mut before);
+        let before = std::mem::replace(&mut controller.settings, settings.clone());
         let from = self.slots.limit();
         let to = settings.bounds.clamp(f64::from(from)) as u32;
+        let (mut replaced, mut failed) = (None, false);
         if settings.bounds != before.bounds || !settings.algorithm.same(&before.algorithm) {
             // One that panics goes on as it was; its limits are put within the bounds all the same.
             let algorithm = &mut controller.algorithm;
-            replaced = contained(|| algorithm.go_on(settings, to, self.seed())).flatten();
+            match contained(|| algorithm.go_on(settings, to, self.seed())) {
+                Some(other) => replaced = other,
+                None => failed = true,
+            }
+        }
+        if failed {
+            // What runs is what is told: one that cannot be made has not taken over.
+            controller.settings = Arc::new(LimitSettings {
+                algorithm: before.algorithm.clone(),
+                ..LimitSettings::clone(settings)
+            });
         }
         if replaced.is_some() {
             self.pace.fast_drop_below.store(0, Ordering::Relaxed);
         }
         self.slots.set_limit(to);
-        if settings.enabled && !before.enabled {
+        if settings.enabled
+            && !before.enabled
+            && let Some(now) = contained(|| self.clock.now())
+        {
             // The calls that passed meanwhile were not measured, so the window would miss them.
-            let (now, sums) = (self.clock.now(), self.sums());
+            let sums = self.sums();
             self.open_window(controller, &sums, now);
         }
         self.slots.set_enabled(settings.enabled);
-        let rule = settings.window_rule(controller.algorithm.get().window_rule());
-        if rule.duration != controller.rule.duration || settings.enabled != before.enabled {
+        let algorithms = contained(|| controller.algorithm.get().window_rule());
+        let rule = settings.window_rule(algorithms.unwrap_or(controller.rule));
+        // Another algorithm does not wait for as long as the one before wanted to.
+        if rule.duration != controller.rule.duration
+            || settings.enabled != before.enabled
+            || replaced.is_some()
+        {
             self.pace.next_close.store(
                 controller.opened.saturating_add(rule.duration),
                 Ordering::Relaxed,
@@ -474,23 +502,27 @@ impl Instance {
         controller.rule = rule;
         let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
         let mut published = lock(&self.published);
-        published.settings = settings.clone();
+        published.settings = controller.settings.clone();
         self.chooses_kinds
             .store(settings.drop_on.is_some().into(), Ordering::Relaxed);
         published.baseline = baseline;
         published.limit = settings.bounds.clamp(published.limit);
+        if failed {
+            published.reason = Reason::Failed;
+        }
         if from == to {
-            return None;
+            return (None, replaced);
         }
         published.decisions += 1;
         published.reason = Reason::Bounds;
-        Some(Event::LimitChanged {
+        let event = Event::LimitChanged {
             id: self.id.clone(),
             from,
             to,
             reason: Reason::Bounds,
             decision: published.decisions,
-        })
+        };
+        (Some(event), replaced)
     }
 
     /// What all calls add up to.
