@@ -41,7 +41,7 @@ fn in_its_own_registry() -> Result<(), Error> {
 
 #[resilient]
 trait Rows {
-    #[adaptive_limit(name = "rows")]
+    #[adaptive_limit(name = "rows", config = "rows")]
     fn row(&self) -> Result<u64, Error>;
 }
 
@@ -57,6 +57,7 @@ impl Rows for Inner {
 fn the_limits_of_all_attributes_are_known_before_their_first_call() {
     Registry::builder()
         .config("backend", LimitConfig::new().max_limit(70))
+        .config("rows", LimitConfig::new())
         .variables(|| {
             [
                 (
@@ -66,6 +67,10 @@ fn the_limits_of_all_attributes_are_known_before_their_first_call() {
                 (
                     "RESILIENCE__INSTANCES__SITES__SEARCH__ADAPTIVE_LIMIT__MAX_LIMIT",
                     "30",
+                ),
+                (
+                    "RESILIENCE__INSTANCES__ROWS__ADAPTIVE_LIMIT__MIN_LIMIT",
+                    "1",
                 ),
                 (
                     "RESILIENCE__INSTANCES__ORDRES__ADAPTIVE_LIMIT__MAX_LIMIT",
@@ -141,10 +146,12 @@ fn the_limits_of_all_attributes_are_known_before_their_first_call() {
     assert!(search.as_mut().poll(&mut context).is_ready());
     assert_eq!(succeeded("sites::search"), 1);
     in_its_own_registry().unwrap();
+    let others = Registry::builder()
+        .config("rows", LimitConfig::new())
+        .build()
+        .unwrap();
     assert_eq!(
-        ResilientRows::with_registry(Inner, &Registry::new())
-            .row()
-            .unwrap(),
+        ResilientRows::with_registry(Inner, &others).row().unwrap(),
         1
     );
 }

@@ -107,6 +107,11 @@ impl CallSite {
         matches!(self.name, Name::Path(_))
     }
 
+    /// The config that its attribute names.
+    pub(crate) fn asks_for_config(&self) -> Option<&'static str> {
+        self.config
+    }
+
     /// The id of a function whose path is another one's too.
     pub(crate) fn id_with_place(&self) -> Id {
         format!("{} at {}", self.id(), self.origin).into()

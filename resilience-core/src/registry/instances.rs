@@ -472,12 +472,15 @@ impl Instances {
             });
             (known.external.clone(), made.collect::<Vec<_>>())
         };
-        let ids: Vec<Id> = made.iter().map(|(id, ..)| id.clone()).collect();
-        let warnings = self.understand(&self.last().in_force, &ids).1.warnings;
-        problems.extend(warnings);
         // Limits of other registries are not made here, and a setting for one is no mistake.
-        let elsewhere = super::sites::all().map(CallSite::id);
-        let known: Vec<Id> = ids.iter().cloned().chain(elsewhere).collect();
+        let elsewhere: Vec<&CallSite> = super::sites::all().collect();
+        let known: Vec<Id> = made
+            .iter()
+            .map(|(id, ..)| id.clone())
+            .chain(elsewhere.iter().map(|site| site.id()))
+            .collect();
+        let in_force = self.last().in_force.clone();
+        problems.extend(self.understand(&in_force, &known).1.warnings);
         problems.extend(external.of_no_instance(&known));
         for (id, settings, _) in &made {
             problems.extend(external.without_effect(id, settings));
@@ -485,6 +488,7 @@ impl Instances {
         let asked_for = made.iter().flat_map(|(.., asks)| asks);
         let mut used: BTreeSet<&str> = asked_for.filter_map(|ask| ask.config.as_deref()).collect();
         used.extend(external.chosen.values().map(|(name, _)| name.as_str()));
+        used.extend(elsewhere.iter().filter_map(|site| site.asks_for_config()));
         let inside = self
             .code
             .configs
