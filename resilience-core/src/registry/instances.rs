@@ -27,7 +27,10 @@ pub(crate) struct Instances {
     code: InCode,
     sources: Sources,
     known: RwLock<Known>,
-    /// Held while settings from outside are put in force, until the last instance runs with them.
+    /// Held while the sources are read and what they say is put in force: one reading after the other. Whoever holds it may
+    /// be in foreign code for as long as that likes, so a call never takes it.
+    reads: Mutex<()>,
+    /// Held while settings from outside are put in force, until the last instance runs with them. Taken after `reads`.
     last: Mutex<LastRead>,
     listeners: Listeners,
 }
@@ -88,7 +91,7 @@ struct Made {
     /// What it was made with or was last told to run with; it may be about to.
     settings: Arc<LimitSettings>,
     /// What the places that share it ask for, each once. The first is that of the place which it was made by.
-    asks: Vec<Ask>,
+    asks: Vec<Arc<Ask>>,
 }
 
 /// What a place asks for.
@@ -118,6 +121,7 @@ impl Instances {
             code,
             sources,
             known: RwLock::default(),
+            reads: Mutex::default(),
             last: Mutex::default(),
             listeners: Listeners::default(),
         }
@@ -379,8 +383,9 @@ impl Instances {
     /// Reads the sources again, and puts in force what they say if there is nothing wrong with it. Returns whether they
     /// said something else than the last time.
     pub(crate) fn reload(&self, only_if_changed: bool) -> Result<bool, Error> {
-        let mut last = self.last();
+        let reads = lock(&self.reads);
         let reading = self.sources.read();
+        let mut last = self.last();
         let changed = reading != *last.refused.as_ref().unwrap_or(&last.in_force);
         if only_if_changed && !changed {
             return Ok(false);
@@ -401,7 +406,7 @@ impl Instances {
                     refused: None,
                 };
                 self.write().stale = None;
-                drop(last);
+                drop((last, reads));
                 let limits = events.len();
                 tell(events);
                 if changed {
@@ -413,7 +418,7 @@ impl Instances {
                 let error = Error::settings(problems);
                 last.refused = Some(reading);
                 self.write().stale = Some(error.clone());
-                drop(last);
+                drop((last, reads));
                 self.listeners.tell(&Event::ReloadRefused {
                     error: error.to_string().into(),
                 });
@@ -514,23 +519,26 @@ impl Instances {
 
     /// Finds the settings of every instance anew, and hands them over if nothing is wrong with any of them. Returns the
     /// instances whose settings changed.
+    ///
+    /// The caller holds `last`: nobody else changes the settings of an instance meanwhile. All that takes long is done with
+    /// no lock that a call could need.
     fn decide_all(&self, external: External) -> Result<Vec<Decided>, Vec<Problem>> {
         let external = Arc::new(external);
         loop {
             let (asks, asked) = {
                 let known = self.read();
-                let asked: Vec<(Id, Vec<Ask>)> = known
-                    .by_id
-                    .iter()
-                    .map(|(id, made)| (id.clone(), made.asks.clone()))
-                    .collect();
-                (known.asks, asked)
+                let asked = known.by_id.iter().map(|(id, made)| {
+                    let (settings, asks) = (made.settings.clone(), made.asks.clone());
+                    (id.clone(), settings, asks)
+                });
+                (known.asks, asked.collect::<Vec<_>>())
             };
             let mut problems = Vec::new();
-            let mut decided = Vec::with_capacity(asked.len());
-            for (id, asks) in asked {
+            let mut changed = Vec::new();
+            for (id, before, asks) in asked {
                 match self.agreed(&external, &id, &asks) {
-                    Ok(settings) => decided.push((id, settings)),
+                    Ok(settings) if before.same(&settings) => {}
+                    Ok(settings) => changed.push((id, settings)),
                     Err(more) => problems.extend(more),
                 }
             }
@@ -543,18 +551,15 @@ impl Instances {
                 continue;
             }
             known.external = external;
-            let mut changed = Vec::new();
-            for (id, settings) in decided {
+            let decided = changed.into_iter().map(|(id, settings)| {
                 let made = known
                     .by_id
                     .get_mut(&id)
                     .expect("instances are never removed");
-                if !made.settings.same(&settings) {
-                    made.settings = settings.clone();
-                    changed.push((made.instance.clone(), settings));
-                }
-            }
-            return Ok(changed);
+                made.settings = settings.clone();
+                (made.instance.clone(), settings)
+            });
+            return Ok(decided.collect());
         }
     }
 
@@ -563,14 +568,14 @@ impl Instances {
         &self,
         external: &External,
         id: &Id,
-        asks: &[Ask],
+        asks: &[Arc<Ask>],
     ) -> Result<Arc<LimitSettings>, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut agreed: Option<(Arc<LimitSettings>, &Ask)> = None;
         for ask in asks {
             match (self.settings(external, id, ask), &agreed) {
                 (Err(more), _) => problems.extend(more),
-                (Ok(settings), None) => agreed = Some((settings, ask)),
+                (Ok(settings), None) => agreed = Some((settings, ask.as_ref())),
                 (Ok(settings), Some((first, by))) => {
                     problems.extend(disagreement(id, first, &by.own, &settings, &ask.own));
                 }
@@ -640,7 +645,7 @@ impl Known {
                 return Err(Error::settings(vec![problem]));
             }
             if !made.asks.iter().any(|asked| asked.is_for_the_same(ask)) {
-                made.asks.push(ask.clone());
+                made.asks.push(Arc::new(ask.clone()));
                 self.asks += 1;
             }
             made.instance.clone()
@@ -651,7 +656,7 @@ impl Known {
             let made = Made {
                 instance: instance.clone(),
                 settings: settings.clone(),
-                asks: vec![ask.clone()],
+                asks: vec![Arc::new(ask.clone())],
             };
             self.by_id.insert(id.clone(), made);
             self.asks += 1;
