@@ -2,6 +2,7 @@
 
 mod explained;
 mod files;
+mod foreign;
 mod formats;
 mod kinds;
 mod live;

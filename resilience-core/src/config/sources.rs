@@ -14,6 +14,7 @@ use super::source::built;
 use super::source::file::{self, Looked};
 use super::source::{Written, environment};
 use crate::error::{Code, Problem};
+use crate::sync::contained;
 
 /// What gives keys and their texts, or why it cannot now.
 type Values = dyn Fn() -> Result<Vec<(String, String)>, String> + Send + Sync;
@@ -96,11 +97,7 @@ impl Sources {
             }
         }
         if let Some(variables) = &self.variables {
-            reading.variables = variables();
-            reading
-                .variables
-                .retain(|(name, _)| environment::is_ours(name));
-            reading.variables.sort();
+            reading.variables(&**variables);
         }
         reading
     }
@@ -126,9 +123,7 @@ impl Reading {
                 self.written.push(written);
             }
             Ok(Looked::Vanished) if needed => {
-                let text = format!("file {} is not there", path.display());
-                self.problems
-                    .push(Problem::new(Code::CONFIG_UNREADABLE, text));
+                self.unreadable(&format_args!("file {} is not there", path.display()));
             }
             Ok(Looked::Vanished) => {}
             Err(problems) => self.problems.extend(problems),
@@ -136,8 +131,11 @@ impl Reading {
     }
 
     fn values(&mut self, name: &Arc<str>, values: &Values) {
-        match values() {
-            Ok(values) => {
+        // It is foreign code, and one that panics has failed.
+        match contained(values).unwrap_or_else(|| Err("it panicked".to_owned())) {
+            Ok(mut values) => {
+                // What comes out of a hash map comes in another order each time, and says the same.
+                values.sort();
                 let place = Place::File {
                     file: name.clone(),
                     line: None,
@@ -150,12 +148,25 @@ impl Reading {
                 });
                 self.written.push(written.collect());
             }
-            Err(why) => {
-                let text = format!("{name} cannot be read: {why}");
-                self.problems
-                    .push(Problem::new(Code::CONFIG_UNREADABLE, text));
-            }
+            Err(why) => self.unreadable(&format_args!("{name} cannot be read: {why}")),
         }
+    }
+
+    fn variables(&mut self, variables: &Variables) {
+        match contained(variables) {
+            Some(variables) => {
+                self.variables = variables;
+                self.variables
+                    .retain(|(name, _)| environment::is_ours(name));
+                self.variables.sort();
+            }
+            None => self.unreadable(&"the variables cannot be read: their source panicked"),
+        }
+    }
+
+    fn unreadable(&mut self, what: &dyn fmt::Display) {
+        let problem = Problem::new(Code::CONFIG_UNREADABLE, what.to_string());
+        self.problems.push(problem);
     }
 
     /// The files that had something in them and are blank now: more likely than by intent they are just being written.
