@@ -142,3 +142,35 @@ fn a_check_tells_what_nobody_has_noticed() -> Result<(), Error> {
     registry.check()?;
     Ok(())
 }
+
+#[test]
+fn what_nobody_sets_is_told_as_it_is_in_force() -> Result<(), Error> {
+    let (builder, _) = manual();
+    let registry = builder
+        .values("limits", || {
+            Ok::<_, Error>([
+                ("defaults.adaptiveLimit.maxLimit", "7"),
+                ("instances.vegas.adaptiveLimit.algorithm", "vegas"),
+                ("instances.vegas.adaptiveLimit.preset", "netflix"),
+            ])
+        })
+        .build()?;
+    let explained = |id: &'static str, property: &str| {
+        registry.register(id, LimitConfig::new()).unwrap();
+        let mut settings = registry.explain(id).unwrap().settings.into_iter();
+        let setting = settings.find(|setting| setting.property == property);
+        setting
+            .map(|setting| (setting.value, setting.from))
+            .unwrap()
+    };
+    let built_in = |value: &str| (value.to_owned(), "built-in default".to_owned());
+    // The nearest to 20 that there is.
+    assert_eq!(explained("gradient2", "initialLimit"), built_in("7"));
+    assert_eq!(explained("gradient2", "smoothing"), built_in("0.2"));
+    assert_eq!(explained("gradient2", "deviations"), built_in("all"));
+    assert_eq!(explained("vegas", "smoothing"), built_in("1"));
+    let (deviations, from) = explained("vegas", "deviations");
+    assert_eq!(deviations, "none");
+    says(&from, &["preset", "instance `vegas` at limits"]);
+    Ok(())
+}

@@ -182,6 +182,75 @@ impl LimitSettings {
         }
     }
 
+    /// The same as one would ask for it, every property that the algorithm has and whose value is known.
+    pub(crate) fn asked(&self) -> LimitConfig {
+        let rule = self.algorithm.window_rule();
+        let bounds = LimitConfig {
+            initial_limit: Some(self.bounds.initial()),
+            min_limit: Some(self.bounds.min()),
+            max_limit: Some(self.bounds.max()),
+            window: self
+                .window
+                .or(rule.map(|rule| Duration::from_nanos(rule.duration))),
+            enabled: Some(self.enabled),
+            ..LimitConfig::new()
+        };
+        match self.algorithm {
+            AlgorithmSettings::Gradient2(Gradient2Settings {
+                smoothing,
+                queue_size,
+                long_window,
+                rtt_tolerance,
+                backoff_ratio,
+                deviations,
+            }) => bounds
+                .smoothing(smoothing)
+                .queue_size(queue_size)
+                .long_window(long_window)
+                .rtt_tolerance(rtt_tolerance)
+                .backoff_ratio(backoff_ratio)
+                .deviations(deviations),
+            AlgorithmSettings::Aimd(AimdSettings {
+                backoff_ratio,
+                increase_by,
+                latency_threshold_ns,
+                deviations,
+            }) => LimitConfig {
+                latency_threshold: latency_threshold_ns.map(Duration::from_nanos),
+                ..bounds
+                    .backoff_ratio(backoff_ratio)
+                    .increase_by(increase_by)
+                    .deviations(deviations)
+            },
+            AlgorithmSettings::Vegas(VegasSettings {
+                alpha,
+                beta,
+                threshold,
+                smoothing,
+                probe_multiplier,
+                // One that nobody chose is the instance's own.
+                jitter: _,
+                baseline,
+                backoff_ratio,
+                deviations,
+            }) => bounds
+                .alpha(alpha)
+                .beta(beta)
+                .threshold(threshold)
+                .smoothing(smoothing)
+                .probe_multiplier(probe_multiplier)
+                .baseline(baseline)
+                .backoff_ratio(backoff_ratio)
+                .deviations(deviations),
+            AlgorithmSettings::Custom { .. } => bounds,
+        }
+    }
+
+    /// Whether the algorithm alone knows how long windows are and how many samples they need, where nothing is set.
+    pub(crate) fn rule_is_the_algorithms(&self) -> bool {
+        self.algorithm.window_rule().is_none()
+    }
+
     /// Every property with its value, in words.
     fn properties(&self) -> Vec<(&'static str, String)> {
         let rule = self.algorithm.window_rule();

@@ -47,7 +47,7 @@ pub struct Explanation {
 pub struct Setting {
     /// Its name in keys: `maxLimit`.
     pub property: &'static str,
-    /// What it is, as it is written in keys.
+    /// What it is, as it is written in keys; in words where nothing is set that a key could say.
     pub value: String,
     /// Where that comes from: the layer, and the place in a file, an environment or the code.
     pub from: String,
@@ -73,6 +73,28 @@ pub struct Overridden {
 impl Explanation {
     /// `layers` are those of the limit, lowest first.
     pub(crate) fn new(id: Id, layers: &[&Layer], settings: &LimitSettings) -> Self {
+        let in_force = settings.asked();
+        let preset = layers
+            .iter()
+            .rev()
+            .find(|layer| layer.config.sets("preset"));
+        let by_default = |property: &Property<LimitConfig>| {
+            let of_windows = ["window", "min_window_samples"].contains(&property.field);
+            let value = match (property.show)(&in_force) {
+                Some(value) => value,
+                None if of_windows && settings.rule_is_the_algorithms() => {
+                    "as the algorithm says".to_owned()
+                }
+                None => property.default.to_owned(),
+            };
+            let from = match preset {
+                Some(preset) if property.field == "deviations" => {
+                    format!("the preset in {}", preset.place_of("preset"))
+                }
+                _ => "built-in default".to_owned(),
+            };
+            Overridden { value, from }
+        };
         let explain = |property: &'static Property<LimitConfig>| {
             let mut said = layers.iter().rev().filter_map(|layer| {
                 Some(Overridden {
@@ -80,10 +102,7 @@ impl Explanation {
                     from: layer.place_of(property.field),
                 })
             });
-            let decides = said.next().unwrap_or_else(|| Overridden {
-                value: property.default.to_owned(),
-                from: "built-in default".to_owned(),
-            });
+            let decides = said.next().unwrap_or_else(|| by_default(property));
             Setting {
                 property: property.name,
                 value: decides.value,
