@@ -44,7 +44,7 @@ impl std::error::Error for SearchError<'_> {
 
 impl OfKind for SearchError<'_> {
     fn is_of_kind(&self, kind: &str) -> bool {
-        kind == "busy" && matches!(self, Self::Busy("text"))
+        kind == "busy" && matches!(self, Self::Busy(text) if !text.is_empty())
     }
 }
 
