@@ -23,17 +23,19 @@ struct Over {
     changed: Condvar,
 }
 
+/// More often than this it does not look: an interval of nothing would keep a processor busy.
+const LEAST: Duration = Duration::from_millis(1);
+
 impl Watch {
     pub(crate) fn new(instances: &Arc<Instances>, interval: Duration) -> Self {
         let over = Arc::new(Over::default());
         let (watched, ends) = (Arc::downgrade(instances), over.clone());
         let watch = move || {
-            while !ends.within(interval) {
+            while !ends.within(interval.max(LEAST)) {
                 let Some(instances) = watched.upgrade() else {
                     return;
                 };
-                // The registry tells its listeners what is wrong. A source of the user's that panics does so here, and is
-                // asked again the next time.
+                // The registry tells its listeners what is wrong.
                 contained(|| instances.reload(true));
             }
         };
