@@ -174,3 +174,35 @@ fn what_nobody_sets_is_told_as_it_is_in_force() -> Result<(), Error> {
     says(&from, &["preset", "instance `vegas` at limits"]);
     Ok(())
 }
+
+#[test]
+fn a_check_tells_what_was_left_out_and_misspelt() -> Result<(), Error> {
+    let names = [
+        "RESILIENCE_INSTANCES_ORDERS_ADAPTIVE_LIMIT_MAX_LIMIT",
+        "RESILIENCE_DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT",
+        "RESILIENCE__CONFIGS__BACKEND__MAX_LIMIT",
+    ];
+    let others = [
+        "RESILIENCE_SERVICE_HOST",
+        "RESILIENCE",
+        "RESILIENCE_INSTANCE",
+    ];
+    let (builder, _) = manual();
+    let registry = builder
+        .values("limits", || {
+            Ok::<_, Error>([("instances.orders.max-limit", "5")])
+        })
+        .variables(move || names.into_iter().chain(others).map(|name| (name, "5")))
+        .build()?;
+    let error = registry.check().unwrap_err().to_string();
+    says(&error, &names);
+    says(
+        &error,
+        &[
+            "`instances.orders.max-limit`",
+            "`maxLimit` is a property of `adaptiveLimit`",
+        ],
+    );
+    assert_eq!(error.lines().count(), 5, "{error}");
+    Ok(())
+}

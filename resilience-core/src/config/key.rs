@@ -270,6 +270,24 @@ impl Schema {
             .map(|(name, properties)| (*name, properties.as_slice()))
     }
 
+    /// What to say of a key, cut in parts, that ends in a property and has none that could be its policy.
+    pub(super) fn left_out<'a>(&self, parts: impl Iterator<Item = &'a str>) -> Option<String> {
+        // One more than a key without a policy can have.
+        let parts: Vec<&str> = parts.take(4).collect();
+        let (("defaults", [_, property]) | ("configs" | "instances", [_, _, property])) =
+            (section(parts.first()?)?, parts.as_slice())
+        else {
+            return None;
+        };
+        let mut policies = self.policies.iter();
+        policies.find_map(|(policy, properties)| {
+            let known = properties.iter().find(|known| same_name(property, known))?;
+            Some(format!(
+                "`{known}` is a property of `{policy}`, which stands before it"
+            ))
+        })
+    }
+
     fn has(&self, policy: &str, property: &str) -> bool {
         self.find(policy).is_some_and(|(_, properties)| {
             properties.iter().any(|known| same_name(property, known))

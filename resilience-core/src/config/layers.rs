@@ -37,16 +37,24 @@ impl Findings {
         self.warnings.push(Problem::new(code, text));
     }
 
-    /// Says what a key that is of no use means; hands back the one that is.
-    pub(super) fn sift(&mut self, meaning: Meaning, written: &str, place: &Place) -> Option<Key> {
+    /// Says what a key that is of no use means; hands back the one that is. `left_out` is said of one without a policy.
+    pub(super) fn sift(
+        &mut self,
+        meaning: Meaning,
+        written: &str,
+        place: &Place,
+        left_out: impl FnOnce() -> Option<String>,
+    ) -> Option<Key> {
         match meaning {
             Meaning::Ours(key) => return Some(key),
             Meaning::NotOurs => {}
             Meaning::OtherPolicy => {
+                let hint = left_out().map(|hint| format!("; {hint}"));
                 let text = format!(
-                    "{} is of no policy that is known, and has no effect{}",
+                    "{} is of no policy that is known, and has no effect{}{}",
                     named(written),
-                    place.after_key()
+                    place.after_key(),
+                    hint.unwrap_or_default()
                 );
                 self.warning(Code::CONFIG_OTHER_POLICY, text);
             }
@@ -87,7 +95,8 @@ pub(crate) fn understand(
                 findings.problem(Code::CONFIG_WRONG_VALUE, text);
                 return None;
             }
-            let key = findings.sift(meaning, &written, &place)?;
+            let left_out = || schema.left_out(written.split('.'));
+            let key = findings.sift(meaning, &written, &place, left_out)?;
             Some(Entry {
                 key,
                 written: written.into(),

@@ -157,7 +157,7 @@ impl Reading {
             Some(variables) => {
                 self.variables = variables;
                 self.variables
-                    .retain(|(name, _)| environment::is_ours(name));
+                    .retain(|(name, _)| environment::is_meant(name));
                 self.variables.sort();
             }
             None => self.unreadable(&"the variables cannot be read: their source panicked"),

@@ -31,9 +31,18 @@ pub(crate) fn spelt(id: &str) -> String {
     id.chars().map(letter).collect()
 }
 
-/// Whether a variable is meant for us.
-pub(crate) fn is_ours(name: &OsStr) -> bool {
-    name.to_string_lossy().starts_with(PREFIX)
+/// Whether a variable is meant for us: it is ours, or would be if it were spelt right.
+pub(crate) fn is_meant(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with(PREFIX) || is_misspelt(&name)
+}
+
+/// Whether a variable names one of our sections with a single `_` before it.
+fn is_misspelt(name: &str) -> bool {
+    let section = name.strip_prefix("RESILIENCE_").unwrap_or_default();
+    ["CONFIGS_", "DEFAULTS_", "INSTANCES_"]
+        .iter()
+        .any(|known| section.starts_with(known))
 }
 
 /// The ids that variables are about, as they spell them.
@@ -91,11 +100,19 @@ pub(crate) fn read(
     names: &Names,
     findings: &mut Findings,
 ) -> Vec<Entry> {
-    let ours: BTreeMap<String, OsString> = variables
-        .into_iter()
-        .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
-        .filter(|(name, _)| name.starts_with(PREFIX))
-        .collect();
+    let mut ours = BTreeMap::new();
+    for (name, value) in variables {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with(PREFIX) {
+            ours.insert(name, value);
+        } else if is_misspelt(&name) {
+            let text = format!(
+                "variable {name} has no effect: a name is {PREFIX}<section>__<name>__<policy>__<property>, with two `_` \
+                 between its parts"
+            );
+            findings.warning(Code::CONFIG_VARIABLE_UNMATCHED, text);
+        }
+    }
     let entries = ours
         .into_iter()
         .filter_map(|(name, value)| read_one(&name, value, schema, names, findings));
@@ -119,7 +136,8 @@ fn read_one(
         findings.problem(Code::CONFIG_UNKNOWN_SECTION, text);
         return None;
     }
-    let key = findings.sift(meaning, name, &place)?;
+    let left_out = || schema.left_out(name[PREFIX.len()..].split("__"));
+    let key = findings.sift(meaning, name, &place, left_out)?;
     let section = match &key.section {
         Section::Defaults => Some(Section::Defaults),
         Section::Config(spelt) => {
