@@ -175,7 +175,8 @@ impl Builder {
     }
 
     /// Also reads the files of a profile, as far as they are there: with `prod` beside each `limits.properties` a
-    /// `limits-prod.properties`. They win over all files without a profile.
+    /// `limits-prod.properties`. They win over all files without a profile, and over [`values`](Self::values). A second call
+    /// replaces the first.
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.sources.profile(name.into());
         self
@@ -186,7 +187,8 @@ impl Builder {
         self.variables(std::env::vars_os)
     }
 
-    /// As [`environment`](Self::environment), of variables from elsewhere, as in tests.
+    /// As [`environment`](Self::environment), of variables from elsewhere, as in tests. A second call of either replaces the
+    /// first.
     pub fn variables<I, N, V>(mut self, variables: impl Fn() -> I + Send + Sync + 'static) -> Self
     where
         I: IntoIterator<Item = (N, V)>,
@@ -206,7 +208,7 @@ impl Builder {
     /// Adds keys and values from anywhere else, such as a configuration server. They win over the sources before.
     ///
     /// `values` is called by [`build`](Self::build) and by each [`reload`](Registry::reload), which it must not call
-    /// itself. `name` is told as the place of its values. If it fails, what it said before holds.
+    /// itself. `name` is told as the place of its values. If it fails or panics, what it said before holds.
     ///
     /// # Examples
     ///

@@ -186,7 +186,8 @@ impl Registry {
     /// once. What each setting does to a limit that runs is told in the guide to the configuration.
     ///
     /// Reloads go one after the other; calls never wait for one. Must not be called from inside of an
-    /// [`Algorithm`](crate::limit::algorithm::Algorithm) or a source of [`Builder::values`].
+    /// [`Algorithm`](crate::limit::algorithm::Algorithm) or a source such as that of [`Builder::values`]: it would wait for
+    /// itself.
     ///
     /// # Errors
     ///
@@ -206,8 +207,8 @@ impl Registry {
         self.0.reload(true)
     }
 
-    /// Calls [`reload_if_changed`](Self::reload_if_changed) at this interval on a thread of its own, until the watch is
-    /// dropped.
+    /// Calls [`reload_if_changed`](Self::reload_if_changed) at this interval, at most a thousand times a second, on a thread
+    /// of its own, until the watch is dropped.
     ///
     /// By content: renamed, linked and mounted files are seen, and a file that is written anew with the same content is
     /// not. What was changed or refused is told to [listeners](Self::subscribe).
