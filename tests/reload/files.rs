@@ -154,8 +154,10 @@ fn a_file_that_vanished_is_told_and_what_it_said_holds() -> Result<(), Error> {
     let orders = registry.register("orders", LimitConfig::new())?;
 
     std::fs::remove_file(&needed).unwrap();
-    let error = registry.reload().unwrap_err();
+    let error = registry.reload_if_changed().unwrap_err();
+    assert_eq!(error.code(), Code::CONFIG_VANISHED);
     says(&error.to_string(), &["app.properties"]);
+    assert!(!registry.reload_if_changed()?, "it is told once");
     assert_eq!(orders.snapshot().max_limit, 80);
 
     // One that need not be there may go.
@@ -177,6 +179,7 @@ fn a_file_that_is_not_there_at_the_start_is_an_error() {
         .file(directory.path("app.properties"))
         .build()
         .unwrap_err();
+    assert_eq!(error.code(), Code::CONFIG_UNREADABLE);
     says(&error.to_string(), &["app.properties"]);
 }
 

@@ -50,6 +50,8 @@ pub(crate) struct Reading {
     variables: Vec<(OsString, OsString)>,
     /// Whether there is anything in a file, for those that are there.
     files: BTreeMap<PathBuf, bool>,
+    /// The needed files that are not there, and which of the problems says so.
+    missing: BTreeMap<PathBuf, usize>,
     problems: Vec<Problem>,
 }
 
@@ -123,6 +125,7 @@ impl Reading {
                 self.written.push(written);
             }
             Ok(Looked::Vanished) if needed => {
+                self.missing.insert(path.to_owned(), self.problems.len());
                 self.unreadable(&format_args!("file {} is not there", path.display()));
             }
             Ok(Looked::Vanished) => {}
@@ -167,6 +170,15 @@ impl Reading {
     fn unreadable(&mut self, what: &dyn fmt::Display) {
         let problem = Problem::new(Code::CONFIG_UNREADABLE, what.to_string());
         self.problems.push(problem);
+    }
+
+    /// Tells of the missing files that were there before by their own code.
+    pub(crate) fn tell_vanished_since(&mut self, before: &Self) {
+        for (path, problem) in &self.missing {
+            if before.files.contains_key(path) {
+                self.problems[*problem].code = Code::CONFIG_VANISHED;
+            }
+        }
     }
 
     /// The files that had something in them and are blank now: more likely than by intent they are just being written.

@@ -384,8 +384,9 @@ impl Instances {
     /// said something else than the last time.
     pub(crate) fn reload(&self, only_if_changed: bool) -> Result<bool, Error> {
         let reads = lock(&self.reads);
-        let reading = self.sources.read();
+        let mut reading = self.sources.read();
         let mut last = self.last();
+        reading.tell_vanished_since(&last.in_force);
         let changed = reading != *last.refused.as_ref().unwrap_or(&last.in_force);
         if only_if_changed && !changed {
             return Ok(false);
