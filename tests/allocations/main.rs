@@ -123,3 +123,54 @@ fn a_delegate_allocates_nothing_in_any_registry() {
         assert_eq!(allocations, 0);
     }
 }
+
+mod kinds {
+    use resilience::limit::LimitConfig;
+    use resilience::registry::Registry;
+    use resilience::{Error, adaptive_limit};
+
+    #[adaptive_limit(name = "kinds", registry = registry)]
+    pub(crate) fn by_default(registry: &Registry, fails: bool) -> Result<(), Error> {
+        run(fails)
+    }
+
+    #[adaptive_limit(name = "kinds", registry = registry, drop_on = [_])]
+    pub(crate) fn with_patterns(registry: &Registry, fails: bool) -> Result<(), Error> {
+        run(fails)
+    }
+
+    pub(crate) fn run(fails: bool) -> Result<(), Error> {
+        let failure = || Err(Error::timed_out("kinds", std::time::Duration::ZERO));
+        if fails { failure() } else { Ok(()) }
+    }
+
+    /// Kinds that are chosen for all limits, or for the one and so over patterns.
+    pub(crate) fn registries() -> [Registry; 2] {
+        ["defaults", "instances.kinds"].map(|section| {
+            let key = format!("{section}.adaptiveLimit.dropOn");
+            let values = move || Ok::<_, Error>([(key.clone(), "timeout, limit-exceeded")]);
+            let builder = Registry::builder().defaults(LimitConfig::new().min_limit(20));
+            builder.values("kinds", values).build().unwrap()
+        })
+    }
+}
+
+#[test]
+fn a_call_allocates_nothing_for_the_kinds_that_its_settings_name() {
+    // The first that is named keeps its instance at the call site, as in production.
+    let [first, second] = kinds::registries();
+    for (call, registry) in [
+        (kinds::by_default as fn(&_, _) -> _, &first),
+        (kinds::with_patterns, &second),
+    ] {
+        for fails in [false, true] {
+            // What the body's own error costs.
+            let own = of_1000_calls(|| drop(kinds::run(fails)));
+            assert_eq!(
+                of_1000_calls(|| drop(call(registry, fails))),
+                own,
+                "{fails}"
+            );
+        }
+    }
+}

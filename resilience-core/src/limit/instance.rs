@@ -34,8 +34,9 @@ pub(crate) struct Instance {
     /// What the last decision and the last change of settings left to be seen. Never held while foreign code runs, unlike
     /// the controller.
     published: Mutex<Published>,
-    /// Whether the settings say which kinds of errors mean overload: 1 if so, else 0.
-    chooses_kinds: AtomicU64,
+    /// Whether the settings say which kinds of errors mean overload: 1 if so, 2 if also over the patterns of attributes, else
+    /// 0.
+    kinds: AtomicU64,
     listeners: Listeners,
     /// Those of all instances of the registry.
     registry: Listeners,
@@ -128,7 +129,7 @@ impl Instance {
                 sums: Sums::default(),
                 in_flight: 0,
             }),
-            chooses_kinds: AtomicU64::new(settings.drop_on.is_some().into()),
+            kinds: AtomicU64::new(kinds(&settings)),
             published: Mutex::new(Published::initial(settings)),
             listeners: Listeners::default(),
             registry,
@@ -147,11 +148,17 @@ impl Instance {
     /// judged by the settings before has merely ended a moment earlier.
     #[inline]
     pub(crate) fn chooses_kinds(&self) -> bool {
-        self.chooses_kinds.load(Ordering::Relaxed) != 0
+        self.kinds.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether they do so over the patterns of attributes. Asked about each output of a function that has patterns.
+    #[inline]
+    pub(crate) fn chooses_kinds_over_patterns(&self) -> bool {
+        self.kinds.load(Ordering::Relaxed) == 2
     }
 
     /// What the settings say about that.
-    pub(crate) fn overload(&self) -> Option<Overload> {
+    pub(crate) fn overload(&self) -> Option<Arc<Overload>> {
         lock(&self.published).settings.drop_on.clone()
     }
 
@@ -503,8 +510,7 @@ impl Instance {
         let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
         let mut published = lock(&self.published);
         published.settings = controller.settings.clone();
-        self.chooses_kinds
-            .store(settings.drop_on.is_some().into(), Ordering::Relaxed);
+        self.kinds.store(kinds(settings), Ordering::Relaxed);
         published.baseline = baseline;
         published.limit = settings.bounds.clamp(published.limit);
         if failed {
@@ -568,6 +574,14 @@ impl Instance {
                 cancelled: sums.cancelled(),
             },
         }
+    }
+}
+
+fn kinds(settings: &LimitSettings) -> u64 {
+    match &settings.drop_on {
+        None => 0,
+        Some(overload) if overload.over_patterns => 2,
+        Some(_) => 1,
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct LimitSettings {
     pub(crate) min_window_samples: Option<u32>,
     pub(crate) enabled: bool,
     /// `None`: the kinds that mean overload by default.
-    pub(crate) drop_on: Option<Overload>,
+    pub(crate) drop_on: Option<Arc<Overload>>,
     pub(crate) algorithm: AlgorithmSettings,
 }
 
@@ -104,7 +104,7 @@ impl LimitConfig {
             window: self.window,
             min_window_samples: self.min_window_samples,
             enabled: self.enabled.unwrap_or(true),
-            drop_on,
+            drop_on: drop_on.map(Arc::new),
             algorithm: match custom {
                 Some((name, factory)) => AlgorithmSettings::Custom { name, factory },
                 None => self.tuning(),

@@ -53,8 +53,9 @@ impl Of<'_> {
         output: &Result<T, E>,
         is_overload: impl FnOnce(&E) -> bool,
     ) -> Option<Outcome> {
-        let overload = self.0.chooses_kinds().then(|| self.0.overload())??;
-        overload.over_patterns.then(|| judge(output, is_overload))
+        self.0
+            .chooses_kinds_over_patterns()
+            .then(|| judge(output, is_overload))
     }
 }
 
