@@ -126,7 +126,8 @@ impl Builder {
     /// `dropOn`: so that what means overload can be changed without a release.
     ///
     /// `is` is asked about what caused an error, one cause after the other. The error itself, which may borrow, tells its
-    /// kind by [`OfKind`](crate::outcome::OfKind).
+    /// kind by [`OfKind`](crate::outcome::OfKind). So of an error in a `Box<dyn Error>` or an `anyhow::Error`, which may borrow
+    /// and cannot implement that, only the causes are asked about: put a context around it.
     ///
     /// # Examples
     ///
