@@ -268,3 +268,26 @@ fn a_name_of_any_length_is_answered_at_once() {
         .unwrap_err();
     assert_eq!(config.code(), Code::UNKNOWN_CONFIG);
 }
+
+#[test]
+fn a_name_that_cannot_be_printed_on_a_line_is_refused() {
+    let registry = Registry::new();
+    let error = registry.register("a\nb", LimitConfig::new()).unwrap_err();
+    assert_eq!(error.code(), Code::RESERVED_NAME);
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
+    let built = Registry::builder()
+        .config("a\nb", LimitConfig::new())
+        .kind("a\u{85}b", |_| false)
+        .build();
+    let error = built.unwrap_err().to_string();
+    assert_eq!(error.matches("control character").count(), 2, "{error}");
+    assert_eq!(error.lines().count(), 3, "{error}");
+
+    let values = || Ok::<_, resilience::Error>([("instances.a\nb.adaptiveLimit.maxLimit", "5")]);
+    let registry = Registry::builder()
+        .values("limits", values)
+        .build()
+        .unwrap();
+    let error = registry.check().unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+}

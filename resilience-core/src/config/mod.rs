@@ -8,7 +8,7 @@ pub(crate) mod key;
 pub(crate) mod layers;
 pub(crate) mod patch;
 pub(crate) mod place;
-mod quote;
+pub(crate) mod quote;
 pub(crate) mod source;
 pub(crate) mod sources;
 pub(crate) mod value;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Registry;
 use super::instances::{InCode, Instances};
-use super::layers::{Layer, Named, Origins};
+use super::layers::{Layer, Named, Origins, illegible};
 use crate::config::sources::Sources;
 use crate::error::{Code, Error, Origin, Problem};
 use crate::limit::LimitConfig;
@@ -269,8 +269,8 @@ impl Builder {
         let mut problems = Vec::new();
         let mut algorithms = BTreeMap::new();
         for (name, origin, factory) in self.algorithms {
-            let fault = if name.trim().is_empty() {
-                Some("is empty")
+            let fault = if let Some(fault) = illegible(&name) {
+                Some(fault)
             } else if built_in(&name).is_some() {
                 Some("is the name of a built-in algorithm")
             } else if algorithms.contains_key(&name) {
@@ -279,7 +279,7 @@ impl Builder {
                 None
             };
             if let Some(fault) = fault {
-                let text = format!("the name of algorithm \"{name}\" {fault}; added at {origin}");
+                let text = format!("the name of algorithm {name:?} {fault}; added at {origin}");
                 problems.push(Problem::new(Code::RESERVED_NAME, text));
             } else {
                 algorithms.insert(name, factory);
@@ -287,8 +287,8 @@ impl Builder {
         }
         let mut kinds = BTreeMap::new();
         for (name, origin, is) in self.kinds {
-            let fault = if name.trim().is_empty() {
-                Some("is empty")
+            let fault = if let Some(fault) = illegible(&name) {
+                Some(fault)
             } else if name.contains(',') || name.trim() != name {
                 Some("has a comma or white space at an end, and cannot be told in a list")
             } else if KINDS.contains(&name.as_str()) {
@@ -300,7 +300,7 @@ impl Builder {
             };
             if let Some(fault) = fault {
                 let text =
-                    format!("the name of the kind of errors \"{name}\" {fault}; added at {origin}");
+                    format!("the name of the kind of errors {name:?} {fault}; added at {origin}");
                 problems.push(Problem::new(Code::RESERVED_NAME, text));
             } else {
                 kinds.insert(name, is);
@@ -321,8 +321,8 @@ impl Builder {
         }
         let mut configs = BTreeMap::new();
         for (name, origin, layer) in self.configs {
-            let fault = if name.trim().is_empty() {
-                Some("is empty")
+            let fault = if let Some(fault) = illegible(&name) {
+                Some(fault)
             } else if ["default", "defaults"].contains(&name.to_ascii_lowercase().as_str()) {
                 Some("is reserved: use `Builder::defaults`")
             } else if configs.contains_key(&name) {
@@ -331,7 +331,7 @@ impl Builder {
                 None
             };
             if let Some(fault) = fault {
-                let text = format!("the name of config \"{name}\" {fault}; added at {origin}");
+                let text = format!("the name of config {name:?} {fault}; added at {origin}");
                 problems.push(Problem::new(Code::RESERVED_NAME, text));
             } else {
                 configs.insert(name, layer);

@@ -7,6 +7,7 @@ use super::layers::{Layer, Origins};
 use crate::config::layers::{self, Patched, Setting};
 use crate::config::patch::{Patch, Property};
 use crate::config::place::Place;
+use crate::config::quote::named;
 use crate::config::source::environment::spelt;
 use crate::error::{Code, Problem, did_you_mean};
 use crate::id::Id;
@@ -45,14 +46,14 @@ impl External {
             ..Self::default()
         };
         for (name, patched) in configs {
-            let layer = layer(format!("config `{name}`"), patched);
+            let layer = layer(format!("config {}", named(&name)), patched);
             external.configs.insert(name, layer);
         }
         for (id, mut patched) in instances {
             if let Some(Setting { text, place }) = patched.config.take() {
                 external.chosen.insert(id.clone(), (text, place));
             }
-            let mut layer = layer(format!("instance `{id}`"), patched);
+            let mut layer = layer(format!("instance {}", named(&id)), patched);
             layer.is_of_one_instance = true;
             external.instances.insert(id, layer);
         }

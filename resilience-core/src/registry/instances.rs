@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use super::call_site::CallSite;
 use super::explain::Explanation;
 use super::external::External;
-use super::layers::{Layer, Named, resolve};
+use super::layers::{Layer, Named, illegible, resolve};
 use crate::config::key::Schema;
 use crate::config::layers as outside;
 use crate::config::patch::Context;
+use crate::config::quote::named;
 use crate::config::sources::{Reading, Sources};
 use crate::error::{Code, Error, Problem, did_you_mean, listed};
 use crate::event::Event;
@@ -271,8 +272,9 @@ impl Instances {
         ask: &Ask,
     ) -> Result<Arc<LimitSettings>, Vec<Problem>> {
         let mut problems = Vec::new();
-        if id.as_str().trim().is_empty() {
-            let text = format!("the id of a limit is empty; in {}", ask.own.place());
+        if let Some(fault) = illegible(id.as_str()) {
+            let id = named(id.as_str());
+            let text = format!("the id of a limit {fault}: {id}; in {}", ask.own.place());
             problems.push(Problem::new(Code::RESERVED_NAME, text));
         }
         let layers = self.layers(external, id, ask, &mut problems);

@@ -157,6 +157,17 @@ impl Layer {
     }
 }
 
+/// Why a name cannot be used, as the attribute refuses it too.
+pub(crate) fn illegible(name: &str) -> Option<&'static str> {
+    if name.trim().is_empty() {
+        Some("is empty")
+    } else if name.contains(char::is_control) {
+        Some("contains a control character, which would garble logs and messages")
+    } else {
+        None
+    }
+}
+
 /// What settings can name.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
