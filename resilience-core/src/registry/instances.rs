@@ -385,7 +385,7 @@ impl Instances {
     /// Reads the sources again, and puts in force what they say if there is nothing wrong with it. Returns whether they
     /// said something else than the last time.
     pub(crate) fn reload(&self, only_if_changed: bool) -> Result<bool, Error> {
-        let reads = lock(&self.reads);
+        let reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reading = self.sources.read();
         let mut last = self.last();
         reading.tell_vanished_since(&last.in_force);
