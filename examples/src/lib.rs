@@ -1,1 +1,5 @@
 //! Programs that show the library at work: see `src/bin/`.
+
+pub mod gallery;
+pub mod parallel;
+pub mod simulations;

@@ -11,6 +11,9 @@ mod id;
 pub mod limit;
 pub mod outcome;
 pub mod registry;
+// Not among the models of loom, whose locks work in nothing else.
+#[cfg(all(feature = "sim", not(loom)))]
+pub mod sim;
 pub mod time;
 
 #[doc(hidden)]

@@ -37,6 +37,7 @@
 //! - `toml`, `yaml`, `json`: files of settings in these formats, beside `.properties`.
 //! - `config`: settings from a `config::Config` that the program built.
 //! - `sites`: the process-wide registry knows the limits of attributes before their first call.
+//! - `sim`: the simulator, `sim`, for limits in front of dependencies that you describe. Brings `serde` and a TOML parser.
 
 pub use resilience_core::*;
 pub use resilience_macros::{adaptive_limit, resilient};
@@ -52,4 +53,7 @@ mod guides {
 
     #[doc = include_str!("../../docs/configuration.md")]
     mod configuration {}
+    #[cfg(feature = "sim")]
+    #[doc = include_str!("../../docs/simulator.md")]
+    mod simulator {}
 }

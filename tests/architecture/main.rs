@@ -20,6 +20,7 @@ const FLOORS: &[&[&str]] = &[
         "__private",
         "__announce",
         "testing",
+        "sim",
         "integrations",
     ],
 ];

@@ -47,6 +47,7 @@ codes! {
     CONFIG_VANISHED = "R4C-CFG-013", "a file of settings that was there and is gone or empty on a reload";
     CONFIG_OTHER_POLICY = "R4C-CFG-014", "settings of a policy that is not known";
     CONFIG_NO_EFFECT = "R4C-CFG-015", "a setting that the instance's algorithm does not have";
+    SCENARIO = "R4C-SIM-001", "a scenario of the simulator that cannot be read";
     ATTRIBUTE_DURATION = "R4C-ATR-001", "a duration that cannot be read";
     ATTRIBUTE_UNKNOWN_OPTION = "R4C-ATR-002", "an option the attribute does not have";
     ATTRIBUTE_BOUND_BELOW_ONE = "R4C-ATR-003", "a limit below 1";

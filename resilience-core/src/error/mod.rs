@@ -93,12 +93,18 @@ impl Error {
     /// Returns the error that reports `problems`, in a fixed order.
     #[cold]
     pub(crate) fn settings(mut problems: Vec<Problem>) -> Self {
+        problems.sort();
+        problems.dedup();
+        Self::in_order(problems)
+    }
+
+    /// Returns the error that reports `problems` as they come.
+    #[cold]
+    pub(crate) fn in_order(problems: Vec<Problem>) -> Self {
         debug_assert!(
             !problems.is_empty(),
             "an error reports at least one problem"
         );
-        problems.sort();
-        problems.dedup();
         Self(Repr::Settings(problems.into()))
     }
 

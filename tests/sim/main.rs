@@ -1,0 +1,10 @@
+//! The simulator: against closed forms, against itself, and the documented scenarios run through it.
+
+mod closed_forms;
+mod conservation;
+mod gallery;
+mod mistakes;
+mod repeatability;
+mod rows;
+mod scores;
+mod support;

@@ -1,0 +1,65 @@
+//! What the tests share.
+
+use std::fs;
+use std::path::PathBuf;
+
+use resilience::sim::{Contender, ContenderResult, Report, Scenario, Simulation};
+
+/// The folder of the gallery.
+pub(crate) fn folder() -> PathBuf {
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap().join("examples/scenarios")
+}
+
+/// The names of the gallery's scenarios.
+pub(crate) fn names() -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+pub(crate) fn gallery(name: &str) -> Scenario {
+    Scenario::read(folder().join(format!("{name}.toml"))).unwrap()
+}
+
+/// A scenario written in the test.
+pub(crate) fn scenario(text: &str) -> Scenario {
+    Scenario::parse("test.toml", text).unwrap()
+}
+
+/// Runs contenders, given as on the command line, without a search for the best fixed limit.
+pub(crate) fn results(scenario: &Scenario, contenders: &str) -> Vec<ContenderResult> {
+    let contenders = contenders
+        .split(',')
+        .map(|text| Contender::parse(text).unwrap());
+    let simulation = Simulation::new(scenario).contenders(contenders);
+    simulation.without_search().run().unwrap().results
+}
+
+/// Runs one contender without a search for the best fixed limit.
+pub(crate) fn result(scenario: &Scenario, contender: &str) -> ContenderResult {
+    results(scenario, contender).remove(0)
+}
+
+/// Runs one contender, and searches.
+pub(crate) fn report(scenario: &Scenario, contender: &str) -> Report {
+    let contender = Contender::parse(contender).unwrap();
+    Simulation::new(scenario)
+        .contender(contender)
+        .run()
+        .unwrap()
+}
+
+/// Asserts that a number is what is expected, but for a share of it.
+#[track_caller]
+pub(crate) fn near(value: f64, expected: f64, share: f64) {
+    assert!(
+        (value / expected - 1.0).abs() <= share,
+        "{value} for {expected}, off by {:.2} %",
+        (value / expected - 1.0) * 100.0
+    );
+}
