@@ -222,7 +222,7 @@ fn contenders_are_read_or_told_what_is_wrong() {
         "aimd",
         "none",
         "fixed:7",
-        "vegas:baseline={quantile=0.1,windows=300};smoothing=0.5",
+        "vegas:baseline=quantile(0.1, 300);smoothing=0.5",
         "gradient2:window=100ms",
     ] {
         assert!(

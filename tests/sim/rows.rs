@@ -201,18 +201,6 @@ fn the_algorithm_that_reaches_every_row_is_tested_as_soon_as_it_is_there() {
     );
 }
 
-/// Prints who reaches which row: `cargo test --release -p resilience-tests --test sim -- --ignored --nocapture which`.
-#[test]
-#[ignore = "a table for people, and slow"]
-fn which_algorithm_reaches_which_row() {
-    for row in ROWS {
-        for (algorithm, result) in run(row, algorithms()) {
-            let shown = result.map_or_else(|missed| missed, |()| "reached".to_owned());
-            println!("{:14} {algorithm:10} {shown}", row.scenario);
-        }
-    }
-}
-
 #[test]
 fn a_limit_that_is_not_searched_for_has_no_regret() {
     let scenario = gallery("light-load");

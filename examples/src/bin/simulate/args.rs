@@ -238,8 +238,8 @@ fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0_i32);
     for (at, letter) in list.char_indices() {
         match letter {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
             ',' if depth == 0 => {
                 parts.push(&list[from..at]);
                 from = at + 1;
@@ -293,7 +293,7 @@ mod tests {
         let Args::Run(run) = parse(&[
             "chart",
             "--algorithm",
-            "vegas:baseline={quantile=0.1,windows=9},fixed:30",
+            "vegas:baseline=quantile(0.1,9),fixed:30",
             "--json",
             "a.json",
             "noise",

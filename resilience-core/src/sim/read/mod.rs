@@ -50,8 +50,9 @@ pub(super) fn settings(contender: &str, text: &str) -> Result<LimitConfig, Error
     reader.finish(config)
 }
 
-/// Whether a value is a bare word or a duration.
+/// Whether a value is a word, a duration or the like, and not in quotes or brackets already.
 fn needs_quotes(value: &str) -> bool {
-    let bare = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | 'µ');
-    value.parse::<f64>().is_err() && !["true", "false"].contains(&value) && value.chars().all(bare)
+    value.parse::<f64>().is_err()
+        && !["true", "false"].contains(&value)
+        && !value.starts_with(['"', '\'', '[', '{'])
 }
