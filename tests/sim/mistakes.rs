@@ -243,11 +243,11 @@ fn contenders_are_read_or_told_what_is_wrong() {
         ),
         (
             "aimd:backoff_ratio=2",
-            "`backoff_ratio` is 2.0, allowed is from 0.5 to below 1",
+            "`backoff_ratio` is 2, expected a decimal number from 0.5 to below 1",
         ),
         (
             "aimd:latency_threshold=60",
-            "`latency_threshold` is 60, expected a duration with its unit",
+            "`latency_threshold` is 60, expected a duration from 1ns to 1h; a number alone has no unit",
         ),
     ] {
         let error = Contender::parse(wrong).unwrap_err().to_string();
