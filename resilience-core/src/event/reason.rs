@@ -64,6 +64,74 @@ pub enum Reason {
         /// The most calls that were in flight.
         max_in_flight: u32,
     },
+    /// Knee: the limit follows the knee, the number of calls from which on they queue.
+    Knee {
+        /// The knee, in calls.
+        knee: f64,
+        /// The knee is as likely below this as it is five times as likely above.
+        low: f64,
+        /// And the other way round.
+        high: f64,
+        /// The latency without a queue.
+        base: f64,
+        /// The window's latency, a geometric mean.
+        latency: f64,
+    },
+    /// Knee: slower than can be with what is known, so the dependency has changed.
+    Slower {
+        /// The window's latency.
+        latency: f64,
+        /// The latency predicted.
+        expected: f64,
+    },
+    /// Knee: faster than can be with what is known, so the dependency has changed.
+    Faster {
+        /// The window's latency.
+        latency: f64,
+        /// The latency predicted.
+        expected: f64,
+    },
+    /// Knee: the dependency got slower at any limit, so a lower one would not help.
+    SlowerDependency {
+        /// How much the latency followed the limit: 0 not at all, 1 in proportion.
+        elasticity: f64,
+        /// The new latency without a queue.
+        base: f64,
+    },
+    /// Knee: drops that do not follow the limit say nothing about it.
+    BackgroundDrops {
+        /// Their share of the calls, from 0 to 1.
+        share: f64,
+    },
+    /// Knee: the dependency refuses calls above this.
+    Ceiling {
+        /// The calls it takes.
+        ceiling: f64,
+    },
+    /// Knee: fewer calls for a moment, to see the latency without a queue.
+    Drain {
+        /// The knee, in calls.
+        knee: f64,
+        /// The latency without a queue as it is known.
+        base: f64,
+    },
+    /// Knee: there may be a queue at any limit that was tried, so a lower one is.
+    NoBaseline {
+        /// The window's latency.
+        latency: f64,
+    },
+    /// Knee: other clients' calls queue, so this one leaves them room that it does not use.
+    Yield {
+        /// The window's latency.
+        latency: f64,
+        /// The latency without a queue.
+        base: f64,
+    },
+    /// Knee: the limit is far above what was in use of late.
+    Unused {
+        /// The most calls in flight of late, fading.
+        peak: f64,
+    },
     /// The window carries no latency: every sample took 0 ns, as on a coarse clock.
     NoLatency,
     /// The bounds were changed while the limit was outside of the new ones.
@@ -125,6 +193,58 @@ impl fmt::Display for Reason {
             Self::AppLimited { max_in_flight } => {
                 write!(f, "at most {max_in_flight} in flight, too few to judge")
             }
+            Self::Knee {
+                knee,
+                low,
+                high,
+                base,
+                latency,
+            } => write!(
+                f,
+                "knee at {knee:.1} calls ({low:.1} to {high:.1}): latency {} against {} without a queue",
+                Latency(*latency),
+                Latency(*base)
+            ),
+            Self::Slower { latency, expected } => write!(
+                f,
+                "slower than expected: latency {} instead of {}",
+                Latency(*latency),
+                Latency(*expected)
+            ),
+            Self::Faster { latency, expected } => write!(
+                f,
+                "faster than expected: latency {} instead of {}",
+                Latency(*latency),
+                Latency(*expected)
+            ),
+            Self::SlowerDependency { elasticity, base } => write!(
+                f,
+                "the dependency takes {} at any limit (elasticity {elasticity:.2})",
+                Latency(*base)
+            ),
+            Self::BackgroundDrops { share } => write!(
+                f,
+                "{:.0} % of the calls are drops at any limit",
+                share * 100.0
+            ),
+            Self::Ceiling { ceiling } => write!(f, "more than {ceiling:.0} calls are refused"),
+            Self::Drain { knee, base } => write!(
+                f,
+                "drain below the knee at {knee:.1} calls, to see the latency without a queue again ({})",
+                Latency(*base)
+            ),
+            Self::NoBaseline { latency } => write!(
+                f,
+                "latency {} may have a queue in it, less is tried",
+                Latency(*latency)
+            ),
+            Self::Yield { latency, base } => write!(
+                f,
+                "latency {} against {} without a queue, and it is not ours: room for others",
+                Latency(*latency),
+                Latency(*base)
+            ),
+            Self::Unused { peak } => write!(f, "no more than {peak:.0} calls were in flight of late"),
             Self::NoLatency => f.write_str("no latency measured"),
             Self::Bounds => f.write_str("the bounds were changed"),
             Self::Failed => f.write_str("the algorithm failed, limit kept"),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::algorithm::{Calls, Deviations, Jitter, QueueSize, VegasBaseline};
+use super::algorithm::{Calls, Deviations, Drain, Jitter, QueueSize, VegasBaseline};
 
 /// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,7 +130,7 @@ macro_rules! config {
 }
 
 config! {
-    /// Sets the algorithm: `gradient2` (the default), `aimd`, `vegas`, or one that was added to the registry. Case, `-`
+    /// Sets the algorithm: `gradient2` (the default), `aimd`, `vegas`, `knee`, or one that was added to the registry. Case, `-`
     /// and `_` are ignored in the names of the built-in ones.
     algorithm: Cow<'static, str>, impl Into<Cow<'static, str>>, check::free;
     /// Sets the limit before the first decision, in calls: from 1 to 1,000,000, within the bounds. 20 by default, or
@@ -190,6 +190,17 @@ config! {
     deviations: Deviations, Deviations, check::free;
     /// Sets the mean latency above which a window counts as overloaded: from 1 ns to 1 h. AIMD, none by default.
     latency_threshold: Duration, Duration, check::threshold;
+    /// Sets how many calls the limit is above the knee, as a multiple of the knee's square root: from 0 to 10. Knee, 0.5
+    /// by default, and always at least one call.
+    headroom: f64, f64, check::headroom;
+    /// Sets how often the limit goes below the knee for a moment, to see the latency without a queue. Knee, every 100 base
+    /// latencies by default.
+    drain: Drain, Drain, check::drain;
+    /// Sets the share of drops that counts as no overload: from 0 to below 1. Knee, 0.1 by default.
+    drop_share: f64, f64, check::share;
+    /// Sets how easily a window contradicts what is known: from 0.25 to 4; twice as much takes half the difference. Knee, 1
+    /// by default.
+    sensitivity: f64, f64, check::sensitivity;
 }
 
 impl LimitConfig {
@@ -207,7 +218,7 @@ impl LimitConfig {
 mod check {
     use std::time::Duration;
 
-    use crate::limit::algorithm::{Bounds, Calls, Jitter, QueueSize, VegasBaseline};
+    use crate::limit::algorithm::{Bounds, Calls, Drain, Jitter, QueueSize, VegasBaseline};
 
     type Outside = Option<&'static str>;
 
@@ -245,6 +256,27 @@ mod check {
         let (QueueSize::Fixed(size) | QueueSize::SquareRoot { min: size }) = value;
         (*size > Bounds::MAX).then_some("from 0 to 1000000")
     }
+
+    pub(super) fn headroom(value: &f64) -> Outside {
+        (!(0.0..=10.0).contains(value)).then_some("from 0 to 10")
+    }
+
+    pub(super) fn drain(value: &Drain) -> Outside {
+        let inside = match value {
+            Drain::Off => true,
+            Drain::Every(latencies) => (10..=1_000_000).contains(latencies),
+        };
+        (!inside).then_some("off or every 10 to 1000000 base latencies")
+    }
+
+    pub(super) fn share(value: &f64) -> Outside {
+        (!(0.0..1.0).contains(value)).then_some("from 0 to below 1")
+    }
+
+    pub(super) fn sensitivity(value: &f64) -> Outside {
+        (!(0.25..=4.0).contains(value)).then_some("from 0.25 to 4")
+    }
+
     pub(super) fn queueing(value: &Calls) -> Outside {
         let inside = match value {
             Calls::Fixed(calls) => *calls <= Bounds::MAX,

@@ -73,6 +73,8 @@ struct Controller {
     opened: u64,
     sums: Sums,
     in_flight: u32,
+    /// How often the window was begun anew since the last decision.
+    restarts: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -128,6 +130,7 @@ impl Instance {
                 opened: now,
                 sums: Sums::default(),
                 in_flight: 0,
+                restarts: 0,
             }),
             kinds: AtomicU64::new(kinds(&settings)),
             published: Mutex::new(Published::initial(settings)),
@@ -289,6 +292,7 @@ impl Instance {
                     self.count_afresh();
                 }
                 self.open_window(controller, &reading.sums, now);
+                controller.restarts = controller.restarts.saturating_add(1);
                 return None;
             }
         }
@@ -326,6 +330,7 @@ impl Instance {
             .fast_drop_below
             .store(decision.fast_drop_below, Ordering::Relaxed);
         self.open_window(controller, sums, now);
+        controller.restarts = 0;
         let wait = decision.next_window.unwrap_or(controller.rule.duration);
         self.pace
             .next_close
@@ -382,6 +387,7 @@ impl Instance {
                 .sums
                 .area(now)
                 .wrapping_sub(controller.sums.area(controller.opened)),
+            restarts: controller.restarts,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::algorithm::{Aimd, Algorithm, Bounds, Gradient2, Jitter, Vegas, VegasSettings};
+use super::algorithm::{Aimd, Algorithm, Bounds, Gradient2, Jitter, Knee, Vegas, VegasSettings};
 use super::settings::{AlgorithmSettings, LimitSettings};
 
 /// The algorithm of an instance.
@@ -10,6 +10,7 @@ pub(crate) enum Running {
     Gradient2(Gradient2),
     Aimd(Aimd),
     Vegas(Vegas),
+    Knee(Box<Knee>),
     Custom(Arc<str>, Box<dyn Algorithm>),
 }
 
@@ -27,6 +28,9 @@ impl Running {
             AlgorithmSettings::Aimd(settings) => Self::Aimd(Aimd::new(bounds, *settings)),
             AlgorithmSettings::Vegas(settings) => {
                 Self::Vegas(Vegas::new(bounds, scattered(*settings, seed)))
+            }
+            AlgorithmSettings::Knee(settings) => {
+                Self::Knee(Box::new(Knee::new(bounds, *settings)))
             }
             AlgorithmSettings::Custom { name, factory } => {
                 Self::Custom(name.clone(), factory(bounds))
@@ -58,6 +62,10 @@ impl Running {
                 running.retune(bounds, scattered(*settings, seed));
                 true
             }
+            (Self::Knee(running), AlgorithmSettings::Knee(settings)) => {
+                running.retune(bounds, *settings);
+                true
+            }
             (Self::Custom(running, algorithm), AlgorithmSettings::Custom { name, .. }) => {
                 running == name && algorithm.set_bounds(bounds)
             }
@@ -77,6 +85,7 @@ impl Running {
             Self::Gradient2(algorithm) => algorithm,
             Self::Aimd(algorithm) => algorithm,
             Self::Vegas(algorithm) => algorithm,
+            Self::Knee(algorithm) => &**algorithm,
             Self::Custom(_, algorithm) => &**algorithm,
         }
     }
@@ -86,6 +95,7 @@ impl Running {
             Self::Gradient2(algorithm) => algorithm,
             Self::Aimd(algorithm) => algorithm,
             Self::Vegas(algorithm) => algorithm,
+            Self::Knee(algorithm) => &mut **algorithm,
             Self::Custom(_, algorithm) => &mut **algorithm,
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::algorithm::{
-    AimdSettings, Algorithm, Bounds, Deviations, Gradient2Settings, VegasSettings,
+    AimdSettings, Algorithm, Bounds, Deviations, Gradient2Settings, Knee, KneeSettings,
+    VegasSettings,
 };
 use super::config::{LimitConfig, Preset};
 use super::window::WindowRule;
@@ -35,11 +36,15 @@ pub(crate) enum AlgorithmSettings {
     Gradient2(Gradient2Settings),
     Aimd(AimdSettings),
     Vegas(VegasSettings),
+    Knee(KneeSettings),
     Custom { name: Arc<str>, factory: Factory },
 }
 
-/// The names of the built-in algorithms; the first is the default.
-pub(crate) const BUILT_IN: [&str; 3] = ["gradient2", "aimd", "vegas"];
+/// The names of the built-in algorithms.
+pub(crate) const BUILT_IN: [&str; 4] = ["gradient2", "aimd", "vegas", "knee"];
+
+/// The one that is used where none is named.
+const DEFAULT: &str = "gradient2";
 
 /// Returns the built-in algorithm of that name, ignoring case, `-` and `_`.
 pub(crate) fn built_in(name: &str) -> Option<&'static str> {
@@ -115,8 +120,9 @@ impl LimitConfig {
     /// Lays the tuning that is set over the preset of a built-in algorithm.
     fn tuning(&self) -> AlgorithmSettings {
         let netflix = self.preset == Some(Preset::Netflix);
-        match self.algorithm.as_deref().and_then(built_in) {
-            Some("aimd") => {
+        let name = self.algorithm.as_deref().unwrap_or(DEFAULT);
+        match built_in(name).unwrap_or(DEFAULT) {
+            "aimd" => {
                 let mut settings = if netflix {
                     AimdSettings::netflix()
                 } else {
@@ -130,7 +136,15 @@ impl LimitConfig {
                 set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Aimd(settings)
             }
-            Some("vegas") => {
+            "knee" => {
+                let mut settings = KneeSettings::default();
+                set(&mut settings.headroom, self.headroom);
+                set(&mut settings.drain, self.drain);
+                set(&mut settings.drop_share, self.drop_share);
+                set(&mut settings.sensitivity, self.sensitivity);
+                AlgorithmSettings::Knee(settings)
+            }
+            "vegas" => {
                 let mut settings = if netflix {
                     VegasSettings::netflix()
                 } else {
@@ -290,7 +304,10 @@ impl LimitSettings {
     /// Whether a property, by its name in code, makes a difference to these settings.
     pub(crate) fn uses(&self, property: &str) -> bool {
         if ["preset", "deviations"].contains(&property) {
-            return !matches!(self.algorithm, AlgorithmSettings::Custom { .. });
+            return !matches!(
+                self.algorithm,
+                AlgorithmSettings::Custom { .. } | AlgorithmSettings::Knee(_)
+            );
         }
         self.properties().iter().any(|(used, _)| *used == property)
     }
@@ -321,6 +338,7 @@ impl AlgorithmSettings {
             Self::Gradient2(_) => "gradient2",
             Self::Aimd(_) => "aimd",
             Self::Vegas(_) => "vegas",
+            Self::Knee(_) => "knee",
             Self::Custom { name, .. } => name,
         }
     }
@@ -397,6 +415,20 @@ impl AlgorithmSettings {
                 ],
                 deviations,
             ),
+            Self::Knee(KneeSettings {
+                headroom,
+                drain,
+                drop_share,
+                sensitivity,
+                mechanisms: _,
+            }) => {
+                return vec![
+                    ("headroom", headroom.to_string()),
+                    ("drain", format!("{drain:?}")),
+                    ("drop_share", drop_share.to_string()),
+                    ("sensitivity", sensitivity.to_string()),
+                ];
+            }
             Self::Custom { .. } => return Vec::new(),
         };
         let Deviations {
@@ -429,6 +461,7 @@ impl AlgorithmSettings {
     fn window_rule(&self) -> Option<WindowRule> {
         match self {
             Self::Gradient2(_) | Self::Aimd(_) | Self::Vegas(_) => Some(WindowRule::default()),
+            Self::Knee(_) => Some(Knee::WINDOW_RULE),
             Self::Custom { .. } => None,
         }
     }

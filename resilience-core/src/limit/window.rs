@@ -109,6 +109,8 @@ pub struct Window {
     pub rejected: u64,
     /// The area under the calls in flight, in calls × nanoseconds.
     pub in_flight_area: u64,
+    /// How often it was [begun anew](crate::limit::algorithm::Close::Restart) since the last decision.
+    pub restarts: u32,
 }
 
 impl Window {

@@ -1,0 +1,83 @@
+//! When the limit goes below the knee for a moment, to see the latency without a queue.
+
+/// Every so many drains one is deeper, for a queue that others keep up while this one drains.
+const DEEP_EVERY: u64 = 4;
+
+/// The part of the knee that a drain goes to, and a deep one.
+const DEPTH: (f64, f64) = (0.85, 0.6);
+
+/// How much sooner a drain comes that is to verify something.
+const VERIFICATION: u64 = 8;
+
+/// How much the base latency that the period is made from may grow at a drain. It is the lowest that was seen of late, so
+/// that clients which see more or less of each other's queues still have the same period.
+const GROWTH: f64 = 1.25;
+
+/// The schedule of drains. Drains are due at multiples, on the clock, of a power of two of nanoseconds, so that
+/// clients of one dependency that measure about the same base latency drain together, with no word between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Schedule {
+    /// When the next one is due.
+    due: Option<u64>,
+    deep: bool,
+    /// The base latency that the period is made from, in nanoseconds; 0 before the first drain.
+    base: f64,
+}
+
+impl Schedule {
+    /// Returns the instant at which a drain is due, if one is planned.
+    pub(super) fn due(&self) -> Option<u64> {
+        self.due
+    }
+
+    /// Whether one is due at the end of a window that was opened before.
+    pub(super) fn is_due(&self, opened: u64, closed: u64) -> bool {
+        self.due.is_some_and(|due| opened < due && due <= closed)
+    }
+
+    /// Whether a window lies wholly after the instant at which one is due: it heard how others drain.
+    pub(super) fn is_past(&self, opened: u64) -> bool {
+        self.due.is_some_and(|due| due <= opened)
+    }
+
+    /// Returns the limit of a drain, given the knee.
+    pub(super) fn limit(&self, knee: f64, deep: bool) -> f64 {
+        let depth = if self.deep && deep { DEPTH.1 } else { DEPTH.0 };
+        (depth * knee).floor().max(1.0)
+    }
+
+    /// Takes what a drain measured.
+    pub(super) fn measured(&mut self, base: f64) {
+        self.base = if self.base > 0.0 {
+            base.min(self.base * GROWTH)
+        } else {
+            base
+        };
+    }
+
+    /// Cancels what is planned.
+    pub(super) fn cancel(&mut self) {
+        self.due = None;
+    }
+
+    /// Plans the next drain after `now`, for a base latency and with `period` of them between two drains, unless one is
+    /// planned sooner.
+    pub(super) fn plan(&mut self, now: u64, base: f64, period: u32, verify: bool) {
+        let base = if self.base > 0.0 {
+            base.min(self.base)
+        } else {
+            base
+        };
+        let period = (base * f64::from(period)).max(1.0) as u64;
+        let mut period = period.checked_next_power_of_two().unwrap_or(1 << 63);
+        if verify {
+            period = (period / VERIFICATION).max(1);
+        }
+        let turn = now / period + 1;
+        let due = turn.saturating_mul(period);
+        if self.due.is_none_or(|planned| planned <= now || due < planned) {
+            self.due = Some(due);
+            self.deep = !verify && turn.is_multiple_of(DEEP_EVERY);
+        }
+    }
+}
