@@ -13,7 +13,7 @@ pub use mechanisms::Mechanisms;
 use drops::{Drops, Verdict};
 use levels::{Estimate, Levels};
 use posterior::{MODEL, Posterior};
-use reading::Reading;
+use reading::{BINDING, Reading};
 use schedule::Schedule;
 use settling::{Settling, Stage, ended};
 
@@ -111,6 +111,10 @@ const SPREAD_KEPT: f64 = 0.7;
 
 /// The least spread, in logarithms: latencies that are all the same are measured no better than to 2 %.
 const LEAST_SPREAD: f64 = 0.02;
+
+/// A drain begins with the first call that ends after it is due. If none does for so many base latencies, it would come
+/// when others have ended theirs.
+const DRAIN_SLACK: f64 = 4.0;
 
 /// Drops that take less than this part of the base latency are refusals: nothing can have been done for them.
 const FAST: f64 = 0.5;
@@ -331,8 +335,11 @@ impl Knee {
 
     /// The limit to drain at, if a drain is due and one would show anything.
     fn drain_to(&self, window: &Window) -> Option<f64> {
-        let due = self.schedule.is_due(window.opened, window.closed);
-        let binding = self.binding && f64::from(window.in_flight) > 0.7 * self.limit;
+        let due = self.schedule.is_due(window.opened, window.closed)
+            && self.schedule.due().is_some_and(|due| window.closed - due <= (DRAIN_SLACK * self.base) as u64);
+        // With the call that has just ended.
+        let in_flight = f64::from(window.in_flight) + 1.0;
+        let binding = self.binding && in_flight > BINDING * self.limit;
         let lower = self.schedule.limit(self.knee, self.on().deep_drain);
         let lower = self.bounds.clamp(lower);
         (due && !self.draining && binding && lower < self.limit).then_some(lower)
@@ -390,7 +397,7 @@ impl Knee {
     /// Learns from a window while the limit is not binding: it shows the latency without a queue of ours.
     fn hear(&mut self, seen: Estimate, measuring: bool) -> Finding {
         let Some(anchor) = &mut self.anchor else {
-            self.anchor = Some(seen);
+            self.anchor = Some(Estimate { variance: seen.variance + FIRST_ANCHOR, ..seen });
             return Finding::NotBinding;
         };
         let above = seen.latency - anchor.latency;
@@ -543,7 +550,6 @@ impl Knee {
             _ => wait,
         };
         Decision::new(self.limit, reason)
-            .fresh(!settled)
             .next_window(wait)
             .fast_drop_below((FAST * self.base) as u64)
     }
@@ -604,14 +610,14 @@ impl Algorithm for Knee {
                     };
                 }
                 if missing > 0.0 && !refused {
-                    missing
+                    return Close::Extend { until: self.not_past_a_drain(window.closed, self.base.max(SHORTEST)) };
                 } else if Self::full(&reading)
                     || refused
                     || (reading.steady || !self.on().steadiness) && !self.undecided(&reading)
                 {
                     return Close::Now;
                 } else {
-                    0.5 * reading.in_flight
+                    return Close::Extend { until: self.not_past_a_drain(window.closed, self.base.max(SHORTEST)) };
                 }
             }
         };
@@ -677,7 +683,8 @@ impl Algorithm for Knee {
             self.schedule
                 .plan(now, self.base, period, verify && self.on().verification);
         }
-        self.decide(next, now, reason)
+        let cut = matches!(verdict, Verdict::TimedOut | Verdict::Refused);
+        self.decide(next, now, reason).fresh(cut)
     }
 
     fn set_bounds(&mut self, bounds: Bounds) -> bool {

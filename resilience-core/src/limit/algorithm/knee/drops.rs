@@ -82,7 +82,13 @@ impl Drops {
             || reading.drop_latency > TIMED_OUT * base.unwrap_or(reading.success_latency);
         self.ceiling *= CEILING_GROWTH;
         if !too_many {
-            self.bout = None;
+            if let Some((first, _)) = self.bout.take()
+                && mechanisms.background
+                && limit < LOWER.1 * first
+                && share > self.background
+            {
+                self.background += 0.5 * (share - self.background);
+            }
             self.background += FORGETTING * (share - self.background).min(0.0);
             return Verdict::Fine;
         }

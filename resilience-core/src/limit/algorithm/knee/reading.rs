@@ -5,7 +5,7 @@ use crate::limit::window::Window;
 
 /// The part of the limit that is in flight on average from which on the limit, and not demand, decides how many calls
 /// there are.
-const BINDING: f64 = 0.7;
+pub(super) const BINDING: f64 = 0.7;
 
 /// A window as the algorithm sees it. Latencies are in natural logarithms of nanoseconds, calls in flight are means.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,8 @@ impl Reading {
         let ended = count(window.ended_latency_sum);
         let succeeding = mean(count(window.in_flight_area), count(window.duration()))
             * (1.0 - mean(count(window.drop_latency_sum), ended)).max(0.0);
+        let over_time = mean(count(window.in_flight_area), count(window.duration()));
+        let in_use = if over_time > 0.0 { over_time } else { in_flight };
         let rejected = count(window.rejected);
         let limited = rejected > 0.0 || f64::from(window.peak_in_flight) >= limit;
         Self {
@@ -67,7 +69,7 @@ impl Reading {
             latency: latency(window, slow_drops, slow_drop_latency),
             rejected,
             limited,
-            binding: limited && in_flight > BINDING * limit,
+            binding: limited && in_use > BINDING * limit,
             steady: steady(window, in_flight, calls),
         }
     }
