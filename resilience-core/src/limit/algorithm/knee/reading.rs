@@ -54,7 +54,9 @@ impl Reading {
         let succeeding = mean(count(window.in_flight_area), count(window.duration()))
             * (1.0 - mean(count(window.drop_latency_sum), ended)).max(0.0);
         let over_time = mean(count(window.in_flight_area), count(window.duration()));
-        let in_use = if over_time > 0.0 { over_time } else { in_flight };
+        // Calls that ended were admitted when fewer were in flight, if that grows; and with a limit of one or two there are
+        // gaps between them however many are kept out.
+        let in_use = over_time.max(in_flight);
         let rejected = count(window.rejected);
         let limited = rejected > 0.0 || f64::from(window.peak_in_flight) >= limit;
         Self {
