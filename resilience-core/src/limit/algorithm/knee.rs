@@ -38,7 +38,7 @@ const MANY: f64 = 64.0;
 const FULL: f64 = 12.0;
 
 /// Standard errors that a window may be off its prediction by at a sensitivity of 1.
-const CONTRADICTION: f64 = 4.0;
+const CONTRADICTION: f64 = 4.5;
 
 /// Standard errors below the anchor from which a binding window lowers it.
 const BELOW: f64 = 3.0;
@@ -58,7 +58,7 @@ const ANCHOR_FORGOTTEN: f64 = 0.5;
 const FIRST_ANCHOR: f64 = 0.2;
 
 /// The probability that the lowest level is below the knee from which its latency is a base latency.
-const LIKELY_BELOW: f64 = 0.7;
+const LIKELY_BELOW: f64 = 0.8;
 
 /// The knees that are considered, as parts of the limit. The upper one is also how much the limit may grow at a time: TCP's
 /// slow start doubles in a round trip; a window is three of them.
