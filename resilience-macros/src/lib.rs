@@ -90,7 +90,7 @@ use crate::plan::Plan;
 /// |---|---|---|
 /// | `name` | string, or a `&'static str` constant | The limit's id. All fns that give the same name share one limit, and must give the same settings. Without it the fn has a limit of its own, whose id is the fn's path; a generic fn has one for all its instances. |
 /// | `config` | as `name` | Puts a named configuration of the registry under these settings. |
-/// | `algorithm` | `"gradient2"`, `"aimd"` or `"vegas"` | How the limit is found. Case, `-` and `_` make no difference. One of your own is chosen in configuration. |
+/// | `algorithm` | `"gradient2"`, `"aimd"`, `"vegas"` or `"knee"` | How the limit is found. Case, `-` and `_` make no difference. One of your own is chosen in configuration. |
 /// | `initial_limit` | calls, 1 to 1,000,000 | The limit before anything has been measured. Without it 20, or the bound nearest to 20. |
 /// | `min_limit`, `max_limit` | calls, 1 to 1,000,000 | What the limit never leaves. As `initial_limit`, an integer or a `u32` constant. |
 /// | `window` | duration, `"1ms"` to `"1h"` | The least time between two changes of the limit: a number, which may have decimal places, and `ns`, `us`, `ms`, `s`, `m` or `h`. |

@@ -38,7 +38,7 @@ const KEYS: [(&str, Key); 13] = [
 
 /// Settings that are no options. They tune an algorithm by what was measured in operation, and so belong where they can be
 /// changed without compiling anew.
-pub(crate) const CONFIGURED: [&str; 16] = [
+pub(crate) const CONFIGURED: [&str; 20] = [
     "min_window_samples",
     "preset",
     "backoff_ratio",
@@ -55,6 +55,10 @@ pub(crate) const CONFIGURED: [&str; 16] = [
     "baseline",
     "deviations",
     "latency_threshold",
+    "headroom",
+    "drain",
+    "drop_share",
+    "sensitivity",
 ];
 
 /// Returns the options' names.

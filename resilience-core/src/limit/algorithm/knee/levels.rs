@@ -16,8 +16,8 @@ const FORGOTTEN: f64 = 0.5;
 /// outweighs what it did.
 const MEMORY: f64 = 8.0;
 
-/// The variance up to which levels become unsure when a window contradicts them: off by 65 %.
-const DOUBT: f64 = 0.25;
+/// The variance up to which levels become unsure when a window contradicts them: off by 47 %.
+const DOUBT: f64 = 0.15;
 
 /// A latency measured with so many calls in flight, in natural logarithms of nanoseconds and of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -61,6 +61,4 @@ mechanisms! {
     background,
     /// A ceiling from fast drops.
     ceiling,
-    /// More headroom where little is rejected.
-    generosity,
 }
