@@ -5,6 +5,7 @@
 
 mod character;
 mod deviations;
+mod knee;
 mod options;
 mod properties;
 mod vectors;

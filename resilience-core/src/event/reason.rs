@@ -244,7 +244,9 @@ impl fmt::Display for Reason {
                 Latency(*latency),
                 Latency(*base)
             ),
-            Self::Unused { peak } => write!(f, "no more than {peak:.0} calls were in flight of late"),
+            Self::Unused { peak } => {
+                write!(f, "no more than {peak:.0} calls were in flight of late")
+            }
             Self::NoLatency => f.write_str("no latency measured"),
             Self::Bounds => f.write_str("the bounds were changed"),
             Self::Failed => f.write_str("the algorithm failed, limit kept"),

@@ -29,9 +29,7 @@ impl Running {
             AlgorithmSettings::Vegas(settings) => {
                 Self::Vegas(Vegas::new(bounds, scattered(*settings, seed)))
             }
-            AlgorithmSettings::Knee(settings) => {
-                Self::Knee(Box::new(Knee::new(bounds, *settings)))
-            }
+            AlgorithmSettings::Knee(settings) => Self::Knee(Box::new(Knee::new(bounds, *settings))),
             AlgorithmSettings::Custom { name, factory } => {
                 Self::Custom(name.clone(), factory(bounds))
             }

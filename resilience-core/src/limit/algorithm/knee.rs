@@ -219,10 +219,17 @@ impl Default for KneeSettings {
 enum Finding {
     /// As predicted, or there was nothing to predict from.
     Expected,
-    Slower { expected: f64 },
-    Faster { expected: f64 },
+    Slower {
+        expected: f64,
+    },
+    Faster {
+        expected: f64,
+    },
     /// Slower at every number of calls, so it is not for the limit to answer: back to `restore`.
-    Shifted { elasticity: f64, restore: Option<f64> },
+    Shifted {
+        elasticity: f64,
+        restore: Option<f64>,
+    },
     /// The limit is not binding.
     NotBinding,
     /// The limit is not binding and calls queue all the same: others' calls.
@@ -336,7 +343,10 @@ impl Knee {
     /// The limit to drain at, if a drain is due and one would show anything.
     fn drain_to(&self, window: &Window) -> Option<f64> {
         let due = self.schedule.is_due(window.opened, window.closed)
-            && self.schedule.due().is_some_and(|due| window.closed - due <= (DRAIN_SLACK * self.base) as u64);
+            && self
+                .schedule
+                .due()
+                .is_some_and(|due| window.closed - due <= (DRAIN_SLACK * self.base) as u64);
         // With the call that has just ended.
         let in_flight = f64::from(window.in_flight) + 1.0;
         let binding = self.binding && in_flight > BINDING * self.limit;
@@ -397,7 +407,10 @@ impl Knee {
     /// Learns from a window while the limit is not binding: it shows the latency without a queue of ours.
     fn hear(&mut self, seen: Estimate, measuring: bool) -> Finding {
         let Some(anchor) = &mut self.anchor else {
-            self.anchor = Some(Estimate { variance: seen.variance + FIRST_ANCHOR, ..seen });
+            self.anchor = Some(Estimate {
+                variance: seen.variance + FIRST_ANCHOR,
+                ..seen
+            });
             return Finding::NotBinding;
         };
         let above = seen.latency - anchor.latency;
@@ -610,14 +623,18 @@ impl Algorithm for Knee {
                     };
                 }
                 if missing > 0.0 && !refused {
-                    return Close::Extend { until: self.not_past_a_drain(window.closed, self.base.max(SHORTEST)) };
+                    return Close::Extend {
+                        until: self.not_past_a_drain(window.closed, self.base.max(SHORTEST)),
+                    };
                 } else if Self::full(&reading)
                     || refused
                     || (reading.steady || !self.on().steadiness) && !self.undecided(&reading)
                 {
                     return Close::Now;
                 } else {
-                    return Close::Extend { until: self.not_past_a_drain(window.closed, self.base.max(SHORTEST)) };
+                    return Close::Extend {
+                        until: self.not_past_a_drain(window.closed, self.base.max(SHORTEST)),
+                    };
                 }
             }
         };

@@ -19,6 +19,10 @@ const DOWN: f64 = 0.9;
 /// and by slow ones, which come from a queue that takes a few round trips to shrink.
 const LOWER: (f64, f64) = (0.95, 0.7);
 
+/// How much of the difference the first window at a lower limit takes the background up by: what is left of the drops may
+/// be chance, or a queue that is not gone yet.
+const FROM_A_LOWER_LIMIT: f64 = 0.5;
+
 /// How much of the difference one window takes the background down by.
 const FORGETTING: f64 = 0.1;
 
@@ -38,8 +42,22 @@ pub(super) struct Drops {
     pub(super) background: f64,
     /// The most calls that the dependency takes without refusing some at once; infinite if it never did.
     pub(super) ceiling: f64,
-    /// The first limit of this bout of drops, and the share of drops at it.
-    bout: Option<(f64, f64)>,
+    bout: Option<Bout>,
+}
+
+/// Windows with too many drops, one after the other: the limit and the share of drops in the first of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bout {
+    limit: f64,
+    share: f64,
+    slow: bool,
+}
+
+impl Bout {
+    /// The limit below which the share of drops says whether it follows the limit.
+    fn lower(&self) -> f64 {
+        self.limit * if self.slow { LOWER.1 } else { LOWER.0 }
+    }
 }
 
 /// What the drops of a window call for.
@@ -78,29 +96,35 @@ impl Drops {
     ) -> Verdict {
         let (share, deviation) = reading.drop_share();
         let too_many = share - SURE * deviation > tolerated + ABOVE_BACKGROUND * self.background;
-        let slow = reading.successes < 1.0
-            || reading.drop_latency > TIMED_OUT * base.unwrap_or(reading.success_latency);
         self.ceiling *= CEILING_GROWTH;
         if !too_many {
-            if let Some((first, _)) = self.bout.take()
+            if let Some(bout) = self.bout.take()
                 && mechanisms.background
-                && limit < LOWER.1 * first
+                && limit < bout.lower()
                 && share > self.background
             {
-                self.background += 0.5 * (share - self.background);
+                self.background += FROM_A_LOWER_LIMIT * (share - self.background);
+                if share > STAYED * bout.share {
+                    self.ceiling = f64::INFINITY;
+                }
             }
             self.background += FORGETTING * (share - self.background).min(0.0);
             return Verdict::Fine;
         }
-        let (first, first_share) = *self.bout.get_or_insert((limit, share));
-        let stayed = share > STAYED * first_share && share < DOWN;
-        let lower = if slow { LOWER.1 } else { LOWER.0 };
-        if mechanisms.background && stayed && limit < lower * first {
+        let slow = reading.successes < 1.0
+            || reading.drop_latency > TIMED_OUT * base.unwrap_or(reading.success_latency);
+        let bout = Bout { limit, share, slow };
+        let bout = Bout {
+            slow,
+            ..*self.bout.get_or_insert(bout)
+        };
+        let stayed = share > STAYED * bout.share && share < DOWN;
+        if mechanisms.background && stayed && limit < bout.lower() {
             self.bout = None;
             self.background = share;
             self.ceiling = f64::INFINITY;
             return Verdict::Background {
-                restore: first,
+                restore: bout.limit,
                 slow,
             };
         }

@@ -146,6 +146,8 @@ impl Posterior {
 
     /// Returns the base latency, in a logarithm.
     pub(super) fn base(&self) -> f64 {
-        (0..GRID).map(|at| self.likelihood[at] * self.base[at]).sum()
+        (0..GRID)
+            .map(|at| self.likelihood[at] * self.base[at])
+            .sum()
     }
 }

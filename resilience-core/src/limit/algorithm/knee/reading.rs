@@ -43,11 +43,19 @@ impl Reading {
         let successes = count(window.successes);
         let calls = successes + slow_drops;
         let in_flight = mean(
-            count(window.in_flight_sum.saturating_sub(window.fast_drop_in_flight_sum)),
+            count(
+                window
+                    .in_flight_sum
+                    .saturating_sub(window.fast_drop_in_flight_sum),
+            ),
             calls,
         );
         let slow_drop_latency = mean(
-            count(window.drop_latency_sum.saturating_sub(window.fast_drop_latency_sum)),
+            count(
+                window
+                    .drop_latency_sum
+                    .saturating_sub(window.fast_drop_latency_sum),
+            ),
             slow_drops,
         );
         let ended = count(window.ended_latency_sum);

@@ -75,7 +75,10 @@ impl Schedule {
         }
         let turn = now / period + 1;
         let due = turn.saturating_mul(period);
-        if self.due.is_none_or(|planned| planned <= now || due < planned) {
+        if self
+            .due
+            .is_none_or(|planned| planned <= now || due < planned)
+        {
             self.due = Some(due);
             self.deep = !verify && turn.is_multiple_of(DEEP_EVERY);
         }
