@@ -2,9 +2,10 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use resilience::event::Reason;
 use resilience::limit::algorithm::{
-    Aimd, AimdSettings, Algorithm, Bounds, Calls, Decision, Deviations, Gradient2,
-    Gradient2Settings, Jitter, QueueSize, Vegas, VegasBaseline, VegasSettings,
+    Aimd, AimdSettings, Algorithm, Bounds, Calls, Decision, Deviations, Drain, Gradient2,
+    Gradient2Settings, Jitter, Knee, KneeSettings, QueueSize, Vegas, VegasBaseline, VegasSettings,
 };
 use resilience::limit::window::{Sample, Window};
 
@@ -21,6 +22,7 @@ enum Any {
     Aimd(Aimd),
     Gradient2(Gradient2),
     Vegas(Vegas),
+    Knee(Box<Knee>),
 }
 
 impl Subject {
@@ -29,6 +31,7 @@ impl Subject {
             Any::Aimd(algorithm) => algorithm.limit(),
             Any::Gradient2(algorithm) => algorithm.limit(),
             Any::Vegas(algorithm) => algorithm.limit(),
+            Any::Knee(algorithm) => algorithm.limit(),
         }
     }
 
@@ -37,6 +40,7 @@ impl Subject {
             Any::Aimd(algorithm) => algorithm.baseline(),
             Any::Gradient2(algorithm) => algorithm.baseline(),
             Any::Vegas(algorithm) => algorithm.baseline(),
+            Any::Knee(algorithm) => algorithm.baseline(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Subject {
             Any::Aimd(algorithm) => algorithm.update(window),
             Any::Gradient2(algorithm) => algorithm.update(window),
             Any::Vegas(algorithm) => algorithm.update(window),
+            Any::Knee(algorithm) => algorithm.update(window),
         }
     }
 }
@@ -205,6 +210,26 @@ fn vegas(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
         .boxed()
 }
 
+fn knee() -> BoxedStrategy<Subject> {
+    let drain = prop_oneof![
+        Just(Drain::Off),
+        (10..=1_000_000_u32).prop_map(Drain::Every)
+    ];
+    (bounds(), 0.0..=10.0, drain, 0.0..1.0, 0.25..=4.0)
+        .prop_map(|(bounds, headroom, drain, drop_share, sensitivity)| {
+            let mut settings = KneeSettings::default();
+            settings.headroom = headroom;
+            settings.drain = drain;
+            settings.drop_share = drop_share;
+            settings.sensitivity = sensitivity;
+            Subject {
+                bounds,
+                algorithm: Any::Knee(Box::new(Knee::new(bounds, settings))),
+            }
+        })
+        .boxed()
+}
+
 fn all() -> BoxedStrategy<Deviations> {
     Just(Deviations::ALL).boxed()
 }
@@ -232,14 +257,19 @@ fn some() -> BoxedStrategy<Deviations> {
     any::<[bool; 8]>().prop_map(switched).boxed()
 }
 
-/// Any algorithm with all deviations, as users have it.
+/// Any algorithm from elsewhere with all deviations, as users have it.
 fn repaired() -> BoxedStrategy<Subject> {
     prop_oneof![aimd(all()), gradient2(all()), vegas(all())].boxed()
 }
 
+/// Any algorithm as users have it.
+fn in_use() -> BoxedStrategy<Subject> {
+    prop_oneof![3 => repaired(), 1 => knee()].boxed()
+}
+
 /// Any algorithm with any of the deviations.
 fn mixed() -> BoxedStrategy<Subject> {
-    prop_oneof![aimd(some()), gradient2(some()), vegas(some())].boxed()
+    prop_oneof![aimd(some()), gradient2(some()), vegas(some()), knee()].boxed()
 }
 
 /// Calls in flight, as a share of the limit or outright.
@@ -314,6 +344,19 @@ fn nonsense() -> impl Strategy<Value = Window> {
                 window.drops = drops;
                 window.drop_latency_sum = drop_latency_sum;
                 window.max_in_flight = max_in_flight;
+                window.peak_in_flight = max_in_flight;
+                window.log_latency_sum = latency_sum as f64;
+                window.log_latency_sq_sum = successes as f64;
+                window.fast_drops = timed;
+                window.fast_drop_latency_sum = latency_sum;
+                window.fast_drop_in_flight_sum = drops;
+                window.in_flight_sum = latency_sum;
+                window.in_flight_area = drop_latency_sum;
+                window.ended_latency_sum = latency_sum;
+                window.rejected = drops;
+                window.opened = timed;
+                window.closed = drop_latency_sum;
+                window.restarts = limit;
                 window
             },
         )
@@ -388,7 +431,7 @@ proptest! {
     }
 
     #[test]
-    fn the_limit_grows_only_if_half_of_it_was_used(algorithm in repaired(), history in history(), traffic in traffic()) {
+    fn the_limit_grows_only_if_half_of_it_was_used(algorithm in in_use(), history in history(), traffic in traffic()) {
         let mut algorithm = after(algorithm, &history);
         let limit = algorithm.limit();
         let window = traffic.window(limit);
@@ -414,7 +457,23 @@ proptest! {
     }
 
     #[test]
-    fn drops_alone_never_move_a_baseline(algorithm in repaired(), history in history(), latencies in vec(latency(), 1..8)) {
+    fn drops_alone_cut_and_ask_for_new_calls(
+        algorithm in knee(),
+        history in history(),
+        latencies in vec(latency(), 30..60),
+    ) {
+        // All calls fail, after whatever was before: no share of drops that is tolerated explains that.
+        let mut algorithm = after(algorithm, &history);
+        let limit = algorithm.limit();
+        let calls = latencies.into_iter().map(|latency| (latency, true)).collect();
+        let window = Traffic { in_flight: InFlight::Share(1.0), calls }.window(limit);
+        let decision = algorithm.update(&window);
+        prop_assert!(decision.limit <= limit, "{limit} to {decision:?}");
+        prop_assert_eq!(decision.fresh, matches!(decision.reason, Reason::Drops { .. }));
+    }
+
+    #[test]
+    fn drops_alone_never_move_a_baseline(algorithm in in_use(), history in history(), latencies in vec(latency(), 1..8)) {
         let mut algorithm = after(algorithm, &history);
         let baseline = algorithm.baseline();
         let calls = latencies.into_iter().map(|latency| (latency, true)).collect();

@@ -102,6 +102,9 @@ impl Reading {
     }
 }
 
+/// The logarithm of the longest latency.
+const LONGEST: f64 = 64.0 * std::f64::consts::LN_2;
+
 fn mean(sum: f64, count: f64) -> f64 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
@@ -121,7 +124,8 @@ fn latency(window: &Window, slow_drops: f64, slow_drop_latency: f64) -> Option<(
         sum += slow_drops * log;
         squares += slow_drops * log * log;
     }
-    let mean = sum / count;
+    // Whatever a window holds, no latency is longer than the clock can tell.
+    let mean = (sum / count).clamp(0.0, LONGEST);
     let variance = (squares / count - mean * mean).max(0.0);
     (mean.is_finite() && variance.is_finite()).then(|| (mean, variance.sqrt()))
 }
