@@ -64,7 +64,7 @@ fn call(limit: &AdaptiveLimit, seen: &Seen, number: u64) {
 
 #[test]
 fn nothing_leaks_and_all_counts_add_up_whatever_happens_at_once() {
-    for algorithm in ["gradient2", "aimd", "vegas"] {
+    for algorithm in ["gradient2", "aimd", "vegas", "knee"] {
         let config = LimitConfig::new()
             .algorithm(algorithm)
             .initial_limit(LIMIT)

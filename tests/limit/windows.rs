@@ -243,7 +243,7 @@ fn calls_admitted_before_a_cut_do_not_teach_the_baseline() {
 
 #[test]
 fn a_clock_too_coarse_to_tell_latencies_moves_no_limit() {
-    for algorithm in ["gradient2", "aimd", "vegas"] {
+    for algorithm in ["gradient2", "aimd", "vegas", "knee"] {
         let config = LimitConfig::new()
             .algorithm(algorithm)
             .min_window_samples(1);

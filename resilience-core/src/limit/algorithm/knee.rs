@@ -846,3 +846,50 @@ impl Knee {
         (next, reason)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_is_small() {
+        assert!(size_of::<Knee>() <= 2048, "{}", size_of::<Knee>());
+    }
+
+    #[test]
+    fn each_mechanism_can_be_left_out() {
+        for name in Mechanisms::NAMES {
+            let some = Mechanisms::without(name).expect("a name of one");
+            assert_ne!(some, Mechanisms::ALL, "{name}");
+        }
+        assert_eq!(Mechanisms::without("none"), None);
+    }
+
+    #[test]
+    fn the_elasticity_is_that_of_a_queue_or_of_a_slower_dependency() {
+        let seen = |calls: f64, latency: f64| Estimate {
+            calls: calls.ln(),
+            latency: latency.ln(),
+            variance: 0.01,
+        };
+        let queue = elasticity(&seen(40.0, 80.0), &seen(20.0, 40.0)).expect("far apart");
+        assert!((queue.0 - 1.0).abs() < 1e-9);
+        let slower = elasticity(&seen(40.0, 80.0), &seen(20.0, 80.0)).expect("far apart");
+        assert!(slower.0.abs() < 1e-9);
+        assert_eq!(elasticity(&seen(40.0, 80.0), &seen(39.0, 80.0)), None);
+    }
+
+    #[test]
+    fn a_change_is_no_noise() {
+        let mut noise = Noise::default();
+        noise.learn(0.0, 0.01);
+        for _ in 0..100 {
+            noise.learn(0.5, 0.01);
+        }
+        assert!(noise.variance < 0.001, "{}", noise.variance);
+        for step in 0..100 {
+            noise.learn(if step % 2 == 0 { 0.2 } else { -0.2 }, 0.01);
+        }
+        assert!(noise.variance > 0.01, "{}", noise.variance);
+    }
+}

@@ -118,3 +118,67 @@ impl Levels {
         *self = Self::default();
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the result is exact")]
+mod tests {
+    use super::*;
+
+    fn at(calls: f64, variance: f64) -> Estimate {
+        Estimate {
+            calls: f64::ln(calls),
+            latency: 17.0,
+            variance,
+        }
+    }
+
+    #[test]
+    fn one_level_for_what_is_near_and_fewest_calls_first() {
+        let mut levels = Levels::default();
+        for calls in [41.0, 10.0, 42.0, 20.0, 9.5] {
+            levels.learn(&at(calls, 0.01));
+        }
+        assert!(levels.is_sorted_by(|a, b| a.calls < b.calls));
+        assert_eq!(levels.len(), 4);
+    }
+
+    #[test]
+    fn an_estimate_becomes_surer_and_fades() {
+        let mut levels = Levels::default();
+        for _ in 0..100 {
+            levels.learn(&at(10.0, 0.08));
+        }
+        assert!((levels[0].variance - 0.08 / MEMORY).abs() < 1e-9);
+        levels.age(0.2);
+        assert!((levels[0].variance - 0.21).abs() < 1e-9);
+        levels.age(0.3);
+        assert_eq!(levels, Levels::default());
+    }
+
+    #[test]
+    fn the_least_sure_makes_room() {
+        let mut levels = Levels::default();
+        for step in 0..MAX as u32 {
+            let variance = if step == 5 { 0.2 } else { 0.1 };
+            levels.learn(&at(1.15_f64.powi(step as i32), variance));
+        }
+        assert_eq!(levels.len(), MAX);
+        let least_sure = levels[5];
+        levels.learn(&at(1e6, 0.1));
+        levels.learn(&at(0.5, 0.1));
+        assert_eq!(levels.len(), MAX);
+        assert!(levels.is_sorted_by(|a, b| a.calls < b.calls));
+        assert!(!levels.contains(&least_sure));
+    }
+
+    #[test]
+    fn doubt_and_shift_change_what_was_known_only() {
+        let mut levels = Levels::default();
+        levels.learn(&at(10.0, 0.01));
+        levels.doubt();
+        levels.shift(1.0, 0.02);
+        assert_eq!(levels[0].latency, 18.0);
+        assert!((levels[0].variance - (DOUBT + 0.02)).abs() < 1e-9);
+        assert_eq!(levels.kept[1..], [Estimate::default(); MAX - 1]);
+    }
+}

@@ -151,3 +151,79 @@ impl Posterior {
             .sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Measurements of a dependency that serves `knee` calls at once in `e^17` ns each.
+    fn measured(knee: f64, calls: &[f64], variance: f64) -> Levels {
+        let mut levels = Levels::default();
+        for calls in calls {
+            levels.learn(&Estimate {
+                calls: calls.ln(),
+                latency: 17.0 + (calls / knee).ln().max(0.0),
+                variance,
+            });
+        }
+        levels
+    }
+
+    fn posterior(levels: &Levels) -> Posterior {
+        Posterior::of(levels, None, 5_f64.ln(), 100_f64.ln())
+    }
+
+    #[test]
+    fn measurements_on_both_sides_of_the_knee_tell_where_it_is() {
+        let levels = measured(30.0, &[10.0, 20.0, 40.0, 60.0], 1e-4);
+        let posterior = posterior(&levels);
+        let (low, high) = (posterior.quantile(0.16), posterior.quantile(0.84));
+        assert!(
+            28.0 < low && low < 30.0 && 30.0 < high && high < 32.0,
+            "{low} {high}"
+        );
+        assert!((posterior.base() - 17.0).abs() < 0.01);
+        assert!((posterior.predict(60_f64.ln()).0 - 17.0 - 2_f64.ln()).abs() < 0.01);
+    }
+
+    #[test]
+    fn from_below_it_is_only_known_that_it_is_not_lower() {
+        let levels = measured(1000.0, &[10.0, 20.0], 1e-4);
+        let posterior = posterior(&levels);
+        assert!(posterior.quantile(0.05) > 18.0);
+        assert!(posterior.quantile(0.8) > 60.0);
+        assert!(posterior.above(18_f64.ln()) > 0.95);
+    }
+
+    #[test]
+    fn an_anchor_says_what_a_single_measurement_cannot() {
+        let levels = measured(30.0, &[60.0], 1e-4);
+        let anchor = Estimate {
+            calls: 0.0,
+            latency: 17.0,
+            variance: 1e-4,
+        };
+        let posterior = Posterior::of(&levels, Some(&anchor), 5_f64.ln(), 100_f64.ln());
+        assert!((posterior.quantile(0.5) - 30.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn sums_give_what_each_measurement_by_itself_gives() {
+        let levels = measured(30.0, &[7.0, 13.0, 25.0, 35.0, 44.0, 80.0], 3e-3);
+        let posterior = posterior(&levels);
+        for at in 0..GRID {
+            let knee = posterior.knee(at);
+            let flat = |seen: &Estimate| seen.latency - (seen.calls - knee).max(0.0);
+            let weight = |seen: &Estimate| 1.0 / (seen.variance + MODEL);
+            let all: f64 = levels.iter().map(weight).sum();
+            let base = levels
+                .iter()
+                .map(|seen| weight(seen) * flat(seen))
+                .sum::<f64>()
+                / all;
+            assert!((posterior.base[at] - base).abs() < 1e-9);
+        }
+        let total: f64 = posterior.likelihood.iter().sum();
+        assert!((total - 1.0).abs() < 1e-9);
+    }
+}

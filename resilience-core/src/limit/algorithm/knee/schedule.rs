@@ -84,3 +84,44 @@ impl Schedule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(now: u64, base: f64) -> u64 {
+        let mut schedule = Schedule::default();
+        schedule.plan(now, base, 100, false);
+        schedule.due().expect("planned")
+    }
+
+    #[test]
+    fn clients_that_measure_about_the_same_drain_together() {
+        // 100 times 15 ms and 20 ms, both rounded up to 2^31 ns.
+        assert_eq!(due(5_000_000_000, 15e6), due(4_500_000_000, 20e6));
+        assert_eq!(due(5_000_000_000, 15e6), 3 << 31);
+        // Twice the base latency is every other time.
+        assert_eq!(due(5_000_000_000, 30e6), 1 << 33);
+    }
+
+    #[test]
+    fn the_sooner_one_stays_planned_until_it_is_past() {
+        let mut schedule = Schedule::default();
+        schedule.plan(0, 20e6, 100, true);
+        let soon = schedule.due().expect("planned");
+        assert_eq!(soon, 1 << 28);
+        schedule.plan(1, 20e6, 100, false);
+        assert_eq!(schedule.due(), Some(soon));
+        assert!(schedule.is_due(soon - 1, soon) && !schedule.is_due(soon, soon + 1));
+        assert!(schedule.is_past(soon));
+        schedule.plan(soon, 20e6, 100, false);
+        assert_eq!(schedule.due(), Some(1 << 31));
+    }
+
+    #[test]
+    fn no_clock_and_no_latency_are_too_large() {
+        assert!(due(u64::MAX, 20e6) > 0);
+        assert!(due(0, f64::MAX) > 0);
+        assert!(due(0, 1e-9) > 0);
+    }
+}

@@ -68,3 +68,48 @@ pub(super) fn ended(window: &Window) -> u64 {
     .into_iter()
     .fold(0, u64::saturating_add)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window under a limit of 20 with so many calls in flight at its end, and so many admitted and ended.
+    fn window(in_flight: u32, admitted: u64, ended: u64) -> Window {
+        let mut window = Window::of(20, []);
+        (window.in_flight, window.peak_in_flight) = (in_flight, in_flight);
+        (window.admitted, window.successes) = (admitted, ended);
+        window
+    }
+
+    #[test]
+    fn a_rise_has_to_fill_and_then_to_end() {
+        let mut filled = window(20, 12, 2);
+        assert_eq!(Settling::Rise.stage(&filled), Stage::Over);
+        filled.restarts = 1;
+        assert_eq!(Settling::Rise.stage(&filled), Stage::Waiting { calls: 18 });
+        filled.successes = 20;
+        assert_eq!(Settling::Rise.stage(&filled), Stage::Over);
+        filled.restarts = 2;
+        assert_eq!(Settling::Rise.stage(&filled), Stage::Measuring);
+    }
+
+    #[test]
+    fn a_rise_that_nobody_uses_is_measured_after_twice_as_many_calls() {
+        let waiting = Settling::Rise.stage(&window(12, 39, 39));
+        assert!(matches!(waiting, Stage::Waiting { .. }));
+        assert_eq!(Settling::Rise.stage(&window(12, 40, 40)), Stage::Measuring);
+    }
+
+    #[test]
+    fn a_fall_is_over_when_the_calls_then_in_flight_could_have_ended() {
+        // 30 were in flight.
+        let begun = window(25, 5, 10);
+        assert_eq!(Settling::Fall.stage(&begun), Stage::Waiting { calls: 20 });
+        assert_eq!(Settling::Fall.stage(&window(20, 20, 30)), Stage::Over);
+    }
+
+    #[test]
+    fn without_a_change_there_is_nothing_to_wait_for() {
+        assert_eq!(Settling::Settled.stage(&window(1, 0, 0)), Stage::Measuring);
+    }
+}
