@@ -59,7 +59,7 @@ impl Levels {
 
     /// Folds a measurement into its level.
     pub(super) fn learn(&mut self, seen: &Estimate) {
-        let level = |estimate: &Estimate| (estimate.calls / WIDTH).floor();
+        let level = |estimate: &Estimate| (estimate.calls / WIDTH).floor() as i64;
         let at = self.partition_point(|kept| level(kept) < level(seen));
         match self.kept_mut().get_mut(at) {
             Some(kept) if level(kept) == level(seen) => {

@@ -3,7 +3,7 @@
 macro_rules! mechanisms {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Which parts of [`Knee`](super::Knee) are at work. For measurements only: there is no reason to run without one.
-        #[expect(clippy::struct_excessive_bools, reason = "each is one part, and any combination makes sense")]
+        #[allow(clippy::struct_excessive_bools, reason = "each is one part, and any combination makes sense")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Mechanisms {

@@ -1,0 +1,138 @@
+//! When a window closes.
+
+use super::Knee;
+use super::reading::{BINDING, Reading};
+use super::settling::{Stage, ended};
+use crate::limit::algorithm::Close;
+use crate::limit::window::{Window, WindowRule};
+
+/// The least time a window lasts, in nanoseconds: much shorter ones would only be decided upon more often.
+pub(super) const SHORTEST: f64 = 1e6;
+
+/// The least samples of a window: their mean is off by a quarter of their spread.
+pub(super) const FEWEST: f64 = 16.0;
+
+/// The calls a window holds for each that is in flight, so that it lasts about so many base latencies: short against all
+/// that changes, long enough to hold slow calls as often as they come. One is enough before a base latency is known.
+const ROUNDS: f64 = 3.0;
+
+/// With so many in flight one round is enough.
+const MANY: f64 = 64.0;
+
+/// After so many rounds a window counts, steady or not: what never becomes steady has to be answered too.
+const FULL: f64 = 12.0;
+
+/// Refusals alone are enough too, so many times more of them, or a dependency that refuses everything would never be looked
+/// at.
+const REFUSALS: f64 = 4.0;
+
+/// A drain begins with the first call that ends after it is due. If none does for so many base latencies, it would come
+/// when others have ended theirs.
+const DRAIN_SLACK: f64 = 4.0;
+
+impl Knee {
+    /// Returns what becomes of a window whose time is up.
+    pub(super) fn closes(&self, window: &Window, rule: &WindowRule) -> Close {
+        let now = window.closed;
+        if self.drain_to(window).is_some() {
+            return Close::Now;
+        }
+        if self.listens(window) {
+            return Close::Restart {
+                until: now.saturating_add(self.base as u64),
+                fresh: false,
+            };
+        }
+        let stage = if self.on().settling && !self.listened(window) {
+            self.settling.stage(window)
+        } else {
+            Stage::Measuring
+        };
+        let least = self.base.max(SHORTEST).max(rule.duration as f64);
+        match stage {
+            Stage::Over => Close::Restart {
+                until: self.not_past_a_drain(now, least),
+                fresh: false,
+            },
+            Stage::Waiting { calls } => {
+                // As long as so many calls take at the pace of the window so far.
+                let pace = window.duration() as f64 / ended(window).max(1) as f64;
+                Close::Extend {
+                    until: self.not_past_a_drain(now, (pace * calls as f64).max(1.0)),
+                }
+            }
+            Stage::Measuring if (window.duration() as f64) < least => Close::Extend {
+                until: self.not_past_a_drain(now, least - window.duration() as f64),
+            },
+            Stage::Measuring if self.complete(&Reading::of(window, self.limit), rule) => Close::Now,
+            Stage::Measuring => Close::Extend {
+                until: self.not_past_a_drain(now, self.base.max(SHORTEST)),
+            },
+        }
+    }
+
+    /// Whether a window that lasted long enough says something.
+    fn complete(&self, reading: &Reading, rule: &WindowRule) -> bool {
+        let wanted = self.wanted(reading, rule);
+        if reading.fast_drops >= REFUSALS * wanted {
+            return true;
+        }
+        let steady = reading.steady || !self.on().steadiness;
+        reading.calls >= wanted && (full(reading) || steady && !self.undecided(reading))
+    }
+}
+
+impl Knee {
+    /// The samples that a window has to hold.
+    fn wanted(&self, reading: &Reading, rule: &WindowRule) -> f64 {
+        let rounds = if self.draining || self.anchor.is_some() {
+            ROUNDS
+        } else {
+            1.0
+        };
+        (rounds * reading.in_flight)
+            .min(reading.in_flight.max(MANY))
+            .max(FEWEST)
+            .max(rule.min_samples as f64)
+    }
+
+    /// The limit to drain at, if a drain is due and one would show anything.
+    pub(super) fn drain_to(&self, window: &Window) -> Option<f64> {
+        let due = self.schedule.is_due(window.opened, window.closed)
+            && self
+                .schedule
+                .due()
+                .is_some_and(|due| window.closed - due <= (DRAIN_SLACK * self.base) as u64);
+        // With the call that has just ended.
+        let in_flight = f64::from(window.in_flight) + 1.0;
+        let binding = self.binding && in_flight > BINDING * self.limit;
+        let lower = self.schedule.limit(self.served, self.on().deep_drain);
+        let lower = self.bounds.clamp(lower);
+        (due && !self.draining && binding && lower < self.limit).then_some(lower)
+    }
+
+    /// Whether a drain of others is due that can be listened to.
+    fn listens(&self, window: &Window) -> bool {
+        self.on().listening
+            && !self.draining
+            && !self.binding
+            && self.schedule.is_due(window.opened, window.closed)
+    }
+
+    pub(super) fn listened(&self, window: &Window) -> bool {
+        self.on().listening && !self.binding && self.schedule.is_past(window.opened)
+    }
+
+    /// Returns the instant `wait` from `now`, or that of the next drain if it is sooner.
+    fn not_past_a_drain(&self, now: u64, wait: f64) -> u64 {
+        let until = now.saturating_add(wait.ceil() as u64);
+        match self.schedule.due() {
+            Some(due) if due > now => until.min(due),
+            _ => until,
+        }
+    }
+}
+
+fn full(reading: &Reading) -> bool {
+    reading.calls >= FULL * reading.in_flight.max(4.0)
+}
