@@ -1,8 +1,8 @@
 //! What each algorithm is good and bad at: the numbers of docs/algorithms.md.
 
 use resilience::limit::algorithm::{
-    Aimd, AimdSettings, Algorithm, Bounds, Gradient2, Gradient2Settings, Jitter, Vegas,
-    VegasBaseline, VegasSettings,
+    Aimd, AimdSettings, Algorithm, Bounds, Gradient2, Gradient2Settings, Jitter, Knee,
+    KneeSettings, Vegas, VegasBaseline, VegasSettings,
 };
 use resilience::limit::window::{Sample, Window};
 
@@ -117,4 +117,14 @@ fn a_quantile_contains_a_queue_that_stood_in_all_of_its_windows() {
     };
     let run = run(vegas(baseline), never_fails);
     assert!(run[2999].0 > 90, "{:?}", run[2999]);
+}
+
+#[test]
+fn knee_finds_what_is_served_whether_calls_fail_or_not() {
+    for dependency in [never_fails, gives_up_after_120_ms] {
+        let run = run(Knee::new(bounds(), KneeSettings::default()), dependency);
+        let first: Vec<u32> = run[..5].iter().map(|&(limit, _)| limit).collect();
+        assert_eq!(first, [10, 25, 54, 37, 34]);
+        assert_eq!((settled(&run), run[2999].1), ((34, 35), Some(40)));
+    }
 }

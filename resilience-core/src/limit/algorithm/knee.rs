@@ -63,8 +63,47 @@ const FAST: f64 = 0.5;
 
 /// Infers how many calls the dependency serves at once, and keeps the limit just above that.
 ///
-/// See the module's parts for how; in short: a latency that does not depend on the calls in flight has no queue in it, one
-/// that grows in proportion has. The limit is where the one turns into the other, the *knee*, with a little headroom.
+/// Below some number of calls in flight, the *knee*, the latency does not depend on how many they are; above it they queue,
+/// and it grows in proportion. So a window is evidence about where the knee is and about the latency below it, the *base
+/// latency*: each level of calls in flight has an estimate of its latency that is surer the more windows and the fresher they
+/// are (a Kalman filter of one state), and a least-squares fit says how likely each knee is. The limit is a quantile of that,
+/// plus [headroom](KneeSettings::headroom). A window that contradicts what is known makes all of it less sure, so that the
+/// next ones decide; the one after that tells less capacity from a dependency that takes longer at any limit, by whether the
+/// latency follows the limit (its elasticity).
+///
+/// Only windows in which the limit decided how many calls there were say something about the knee. They are as long as it
+/// takes for a change of the limit to settle, for three calls to end for each in flight, and for Little's law to hold: that as
+/// much came in as went out.
+///
+/// Since a queue that always stands looks like a slow dependency, the limit goes below the knee for one window now and then
+/// ([`Drain`]). Clients of one dependency do so together if their clocks agree, as those in one process do.
+///
+/// Too large a share of drops halves the limit if they are time-outs; if they are refusals, it goes to what was served at
+/// that time. Drops that stay when the limit falls are put up with.
+///
+/// Don't use it for fewer than some ten calls a second, of which it learns nothing in time, or where the latency says
+/// nothing about load: calls of very different kinds in a changing mix. Several clients in different processes drain at
+/// different times and see each other's queues in their base latency; many of them with a few slots each leave some queue.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::limit::algorithm::{Algorithm, Bounds, Knee, KneeSettings};
+/// use resilience::limit::window::{Sample, Window};
+///
+/// let bounds = Bounds::new(20, 1, 200).unwrap();
+/// let mut knee = Knee::new(bounds, KneeSettings::default());
+///
+/// // 30 calls at once take 40 ms each, the others wait.
+/// let mut limit = 20;
+/// for _ in 0..50 {
+///     let latency = 40_000_000 * u64::from(limit.max(30)) / 30;
+///     let window = Window::of(limit, [Sample::success(latency, limit); 100]);
+///     limit = knee.update(&window).limit as u32;
+/// }
+/// assert!((30..36).contains(&limit));
+/// assert_eq!(knee.baseline().unwrap().round() as u64 / 1_000_000, 40);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knee {
     bounds: Bounds,
@@ -124,14 +163,25 @@ impl Knee {
         }
     }
 
-    /// Changes bounds and tuning and keeps what is learned.
+    /// Changes bounds and tuning and keeps what is learned: the limit, as far as it is within the new bounds, and all that is
+    /// known about the dependency.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::limit::algorithm::{Bounds, Knee, KneeSettings};
+    ///
+    /// let mut knee = Knee::new(Bounds::new(20, 1, 200).unwrap(), KneeSettings::default());
+    /// knee.retune(Bounds::new(5, 1, 10).unwrap(), KneeSettings::default());
+    /// assert_eq!(knee.limit(), 10.0);
+    /// ```
     pub fn retune(&mut self, bounds: Bounds, settings: KneeSettings) {
         self.limit = bounds.clamp(self.limit);
         self.bounds = bounds;
         self.settings = settings;
     }
 
-    /// Returns the limit, in calls.
+    /// Returns the limit: a whole number of calls.
     pub fn limit(&self) -> f64 {
         self.limit
     }

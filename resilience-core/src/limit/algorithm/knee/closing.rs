@@ -2,6 +2,7 @@
 
 use super::Knee;
 use super::reading::{BINDING, Reading};
+use super::schedule::Schedule;
 use super::settling::{Stage, ended};
 use crate::limit::algorithm::Close;
 use crate::limit::window::{Window, WindowRule};
@@ -106,7 +107,7 @@ impl Knee {
         // With the call that has just ended.
         let in_flight = f64::from(window.in_flight) + 1.0;
         let binding = self.binding && in_flight > BINDING * self.limit;
-        let lower = self.schedule.limit(self.served, self.on().deep_drain);
+        let lower = Schedule::limit(self.served);
         let lower = self.bounds.clamp(lower);
         (due && !self.draining && binding && lower < self.limit).then_some(lower)
     }

@@ -41,8 +41,6 @@ mechanisms! {
     drain,
     /// Listening to the drains of others while the limit is not binding.
     listening,
-    /// A deeper drain now and then.
-    deep_drain,
     /// A drain soon after the base latency moved.
     verification,
     /// Doubting everything after a window that contradicts.

@@ -1,10 +1,7 @@
 //! When the limit goes below the knee for a moment, to see the latency without a queue.
 
-/// Every so many drains one is deeper, for a queue that others keep up while this one drains.
-const DEEP_EVERY: u64 = 4;
-
-/// The part of the knee that a drain goes to, and a deep one.
-const DEPTH: (f64, f64) = (0.85, 0.6);
+/// The part of the knee that a drain goes to: surely below it, if it is known to 10 %.
+const DEPTH: f64 = 0.85;
 
 /// How much sooner a drain comes that is to verify something.
 const VERIFICATION: u64 = 8;
@@ -19,7 +16,6 @@ const GROWTH: f64 = 1.25;
 pub(super) struct Schedule {
     /// When the next one is due.
     due: Option<u64>,
-    deep: bool,
     /// The base latency that the period is made from, in nanoseconds; 0 before the first drain.
     base: f64,
 }
@@ -41,9 +37,8 @@ impl Schedule {
     }
 
     /// Returns the limit of a drain, given the knee.
-    pub(super) fn limit(&self, knee: f64, deep: bool) -> f64 {
-        let depth = if self.deep && deep { DEPTH.1 } else { DEPTH.0 };
-        (depth * knee).floor().max(1.0)
+    pub(super) fn limit(knee: f64) -> f64 {
+        (DEPTH * knee).floor().max(1.0)
     }
 
     /// Takes what a drain measured.
@@ -80,7 +75,6 @@ impl Schedule {
             .is_none_or(|planned| planned <= now || due < planned)
         {
             self.due = Some(due);
-            self.deep = !verify && turn.is_multiple_of(DEEP_EVERY);
         }
     }
 }

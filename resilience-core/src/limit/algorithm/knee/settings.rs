@@ -2,7 +2,17 @@
 
 use super::mechanisms::Mechanisms;
 
-/// How [`Knee`] is tuned.
+/// How [`Knee`](super::Knee) is tuned.
+///
+/// # Examples
+///
+/// ```
+/// use resilience::limit::algorithm::{Drain, KneeSettings};
+///
+/// let mut settings = KneeSettings::default();
+/// settings.headroom = 1.0;
+/// assert_eq!(settings.drain, Drain::Every(100));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KneeSettings {
@@ -18,11 +28,11 @@ pub struct KneeSettings {
     pub mechanisms: Mechanisms,
 }
 
-/// How often [`Knee`] drains.
+/// How often [`Knee`](super::Knee) goes below the knee for a window, to see the latency without a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drain {
-    /// Never.
+    /// Never. For a single client whose load has pauses: it then sees the base latency without.
     Off,
     /// Every so many base latencies, 10 to 1,000,000, rounded up to a power of two of nanoseconds.
     Every(u32),
