@@ -266,7 +266,7 @@ mod check {
             Drain::Off => true,
             Drain::Every(latencies) => (10..=1_000_000).contains(latencies),
         };
-        (!inside).then_some("off or every 10 to 1000000 base latencies")
+        (!inside).then_some("from 10 to 1000000")
     }
 
     pub(super) fn share(value: &f64) -> Outside {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use crate::config::patch::{Context, Patch, Property};
 use crate::config::value::{self, WrongValue};
 use crate::error::{Code, did_you_mean, listed};
-use crate::limit::algorithm::{Calls, Deviations, Jitter, QueueSize, VegasBaseline};
+use crate::limit::algorithm::{Calls, Deviations, Drain, Jitter, QueueSize, VegasBaseline};
 use crate::limit::settings::{BUILT_IN, built_in};
 use crate::limit::{Kinds, LimitConfig, Preset};
 
@@ -74,6 +74,10 @@ properties! {
     "baseline" baseline: "minimum or quantile(which, windows):" "a quantile from 0 to 1 of 1 to 10000 windows", "minimum", BASELINE, baseline, show_baseline;
     "deviations" deviations: "all, none or a list of the switches that are on" "", "all, none with preset netflix", NEXT_WINDOW, deviations, show_deviations;
     "latencyThreshold" latency_threshold: "a duration" "from 1ns to 1h", "none", NEXT_WINDOW, |text, _| value::duration(text), |threshold| value::show_duration(*threshold);
+    "headroom" headroom: "a decimal number" "from 0 to 10", "0.5", NEXT_WINDOW, decimal, ToString::to_string;
+    "drain" drain: "off or a whole number of base latencies" "from 10 to 1000000", "100", NEXT_WINDOW, drain, show_drain;
+    "dropShare" drop_share: "a decimal number" "from 0 to below 1", "0.1", NEXT_WINDOW, decimal, ToString::to_string;
+    "sensitivity" sensitivity: "a decimal number" "from 0.25 to 4", "1", NEXT_WINDOW, decimal, ToString::to_string;
 }
 
 impl Patch for LimitConfig {
@@ -179,6 +183,20 @@ fn show_calls(calls: &Calls) -> String {
     match calls {
         Calls::Fixed(calls) => calls.to_string(),
         Calls::Log10(times) => format!("{times}*log10"),
+    }
+}
+
+fn drain(text: &str, _: &Context<'_>) -> Result<Drain, WrongValue> {
+    match value::choice(text, &["off"]) {
+        Ok(_) => Ok(Drain::Off),
+        Err(_) => value::count(text).map(Drain::Every),
+    }
+}
+
+fn show_drain(drain: &Drain) -> String {
+    match drain {
+        Drain::Off => "off".to_owned(),
+        Drain::Every(latencies) => latencies.to_string(),
     }
 }
 

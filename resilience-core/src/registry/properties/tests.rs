@@ -63,6 +63,10 @@ fn ranges_are_told_as_they_are_checked() {
             windows: 1,
         }),
         latency_threshold: Some(Duration::ZERO),
+        headroom: Some(11.0),
+        drain: Some(Drain::Every(1)),
+        drop_share: Some(1.0),
+        sensitivity: Some(0.0),
         ..LimitConfig::new()
     };
     let told: Vec<_> = PROPERTIES
@@ -207,7 +211,7 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
     let written = [
         ("defaults.adaptiveLimit.maxLimit", "100"),
         ("instances.my_app::search.adaptive-limit.window", "250ms"),
-        ("instances.my_app::search.adaptive-limit.algorithm", "knee"),
+        ("instances.my_app::search.adaptive-limit.algorithm", "elbow"),
     ];
     let file = written
         .into_iter()
@@ -248,8 +252,8 @@ fn a_file_and_a_variable_become_the_settings_they_say() {
     assert_eq!(
         told,
         [
-            "`instances.my_app::search.adaptive-limit.algorithm` is \"knee\", allowed is the name of an algorithm; at \
-             app.properties:3; known are `aimd`, `gradient2`, `mine`, `vegas` [R4C-REG-002]",
+            "`instances.my_app::search.adaptive-limit.algorithm` is \"elbow\", allowed is the name of an algorithm; at \
+             app.properties:3; known are `aimd`, `gradient2`, `knee`, `mine`, `vegas` [R4C-REG-002]",
             "`RESILIENCE__DEFAULTS__ADAPTIVE_LIMIT__MAX_LIMIT` is \"0\", allowed is a whole number from 1 to 1000000 \
              [R4C-CFG-007]",
         ]
@@ -313,8 +317,13 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
         Just(Kinds::from(["bulkhead-full", "busy"]))
     ];
     let named = (algorithm, preset, any::<bool>(), kinds);
-    (numbers, ratios, times, calls, structured, named).prop_map(
-        |(numbers, ratios, times, calls, structured, named)| LimitConfig {
+    let drain = prop_oneof![
+        Just(Drain::Off),
+        (10..=1_000_000_u32).prop_map(Drain::Every)
+    ];
+    let knee = (0.0..=10.0_f64, drain, 0.0..1.0_f64, 0.25..=4.0_f64);
+    (numbers, ratios, times, calls, structured, named, knee).prop_map(
+        |(numbers, ratios, times, calls, structured, named, knee)| LimitConfig {
             algorithm: Some(named.0.into()),
             initial_limit: Some(numbers.0),
             min_limit: Some(numbers.1),
@@ -338,6 +347,10 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
             baseline: Some(structured.2),
             deviations: Some(structured.3),
             latency_threshold: Some(Duration::from_nanos(times.1)),
+            headroom: Some(knee.0),
+            drain: Some(knee.1),
+            drop_share: Some(knee.2),
+            sensitivity: Some(knee.3),
         },
     )
 }
