@@ -27,13 +27,19 @@ const FROM_A_LOWER_LIMIT: f64 = 0.5;
 const FORGETTING: f64 = 0.1;
 
 /// The part of the calls that were served at once that a ceiling is set to, so that a bulkhead is not run into at once.
-const BELOW_THE_CEILING: f64 = 0.95;
+const BELOW_THE_CEILING: f64 = 0.96;
 
-/// How much the ceiling rises in a window: a bulkhead that has grown by half is used after some 20 of them.
-const CEILING_GROWTH: f64 = 1.02;
+/// How much the ceiling rises in the window after it was set by drops that took their time, and by ones that came at once:
+/// with one call more than a full bulkhead takes it refuses all that are offered meanwhile, so it is run into every 50
+/// windows only.
+const CEILING_GROWTH: (f64, f64) = (0.02, 0.0005);
+
+/// How much faster the ceiling rises with each window, and the most it rises in one: twice as high after 100 windows.
+const CEILING_ACCELERATION: f64 = 1.045;
+const CEILING_GROWTH_AT_MOST: f64 = 0.05;
 
 /// Drops that took so many times the base latency are time-outs.
-const TIMED_OUT: f64 = 3.0;
+const TIMED_OUT: f64 = 2.0;
 
 /// What was learned from drops.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +48,8 @@ pub(super) struct Drops {
     pub(super) background: f64,
     /// The most calls that the dependency takes without refusing some at once; infinite if it never did.
     pub(super) ceiling: f64,
+    /// How much it rises in the next window.
+    growth: f64,
     bout: Option<Bout>,
 }
 
@@ -78,6 +86,7 @@ impl Default for Drops {
         Self {
             background: 0.0,
             ceiling: f64::INFINITY,
+            growth: CEILING_GROWTH.0,
             bout: None,
         }
     }
@@ -96,7 +105,8 @@ impl Drops {
     ) -> Verdict {
         let (share, deviation) = reading.drop_share();
         let too_many = share - SURE * deviation > tolerated + ABOVE_BACKGROUND * self.background;
-        self.ceiling *= CEILING_GROWTH;
+        self.ceiling *= 1.0 + self.growth;
+        self.growth = (self.growth * CEILING_ACCELERATION).min(CEILING_GROWTH_AT_MOST);
         if !too_many {
             if let Some(bout) = self.bout.take()
                 && mechanisms.background
@@ -134,6 +144,11 @@ impl Drops {
         if mechanisms.ceiling {
             let served = reading.succeeding.min(limit);
             self.ceiling = (BELOW_THE_CEILING * served).max(1.0);
+            self.growth = if 2.0 * reading.fast_drops > reading.drops {
+                CEILING_GROWTH.1
+            } else {
+                CEILING_GROWTH.0
+            };
         }
         Verdict::Refused
     }
