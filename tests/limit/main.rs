@@ -2,6 +2,7 @@
 
 mod auto_traits;
 mod failures;
+mod knee;
 mod reset;
 mod slots;
 mod storm;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use resilience::Outcome;
 use resilience::event::Reason;
 use resilience::limit::LimitConfig;
-use resilience::limit::algorithm::{Algorithm, Decision};
-use resilience::limit::window::Window;
+use resilience::limit::algorithm::{Algorithm, Close, Decision};
+use resilience::limit::window::{Window, WindowRule};
 use resilience::time::Clock;
 
 use crate::support::{calls, limit, manual, millis, recorded, seconds};
@@ -448,4 +448,45 @@ fn fast_drops_are_told_apart_by_what_the_last_decision_said() {
         (27_000_000, 1 + 2 + 3)
     );
     assert_eq!(windows[1].duration(), 500_000_000);
+}
+
+#[test]
+fn a_window_tells_how_often_it_was_begun_anew() {
+    /// Begins each window anew twice.
+    #[derive(Debug)]
+    struct Third(Arc<Mutex<Vec<Window>>>);
+
+    impl Algorithm for Third {
+        fn close(&self, window: &Window, rule: &WindowRule) -> Close {
+            let until = window.closed + rule.duration;
+            let fresh = false;
+            match window.restarts {
+                0 | 1 => Close::Restart { until, fresh },
+                _ => Close::Now,
+            }
+        }
+
+        fn update(&mut self, window: &Window) -> Decision {
+            self.0.lock().unwrap().push(window.clone());
+            Decision::new(20.0, Reason::custom("as it was"))
+        }
+    }
+
+    let (builder, clock) = manual();
+    let windows = Arc::new(Mutex::new(Vec::new()));
+    let noted = windows.clone();
+    let builder = builder.algorithm("third", move |_| Third(noted.clone()));
+    let registry = builder.build().unwrap();
+    let limit = registry
+        .register("tested", LimitConfig::new().algorithm("third"))
+        .unwrap();
+    for _ in 0..6 {
+        calls(&limit, &clock, 1, seconds(1), Outcome::Success);
+    }
+    let windows = windows.lock().unwrap();
+    let told: Vec<_> = windows
+        .iter()
+        .map(|window| (window.restarts, window.samples()))
+        .collect();
+    assert_eq!(told, [(2, 1), (2, 1)]);
 }

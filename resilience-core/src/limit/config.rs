@@ -140,9 +140,10 @@ config! {
     min_limit: u32, u32, check::count;
     /// Sets the largest limit, in calls: from 1 to 1,000,000. 200 by default.
     max_limit: u32, u32, check::count;
-    /// Sets the least time a window lasts: from 1 ms to 1 h. 1 s by default.
+    /// Sets the least time a window lasts: from 1 ms to 1 h. 1 s by default; Knee has windows of its
+    /// own, and this is the least they last.
     window: Duration, Duration, check::window;
-    /// Sets the least samples a window holds: from 1 to 1,000,000. 10 by default.
+    /// Sets the least samples a window holds: from 1 to 1,000,000. 10 by default; Knee 16 and mostly more.
     min_window_samples: u32, u32, check::count;
     /// Sets whether the limit is in force. Off, every call passes and nothing is measured. On by default.
     enabled: bool, bool, check::free;
