@@ -68,9 +68,9 @@ pub enum Reason {
     Knee {
         /// The knee, in calls.
         knee: f64,
-        /// The knee is as likely below this as it is five times as likely above.
+        /// The knee is below this with a probability of 16 %.
         low: f64,
-        /// And the other way round.
+        /// The knee is above this with a probability of 16 %.
         high: f64,
         /// The latency without a queue.
         base: f64,

@@ -39,7 +39,7 @@ const AGE: f64 = 200.0;
 const LEVEL_AGE: f64 = 0.02;
 const ANCHOR_AGE: f64 = 0.0025;
 
-/// The variance from which the anchor is forgotten.
+/// The variance from which the anchor is forgotten: as a level is.
 const ANCHOR_FORGOTTEN: f64 = 0.5;
 
 /// The knees that are considered, as parts of the limit. The upper one is also how much the limit may grow at a time: TCP's
@@ -179,6 +179,9 @@ impl Knee {
         self.limit = bounds.clamp(self.limit);
         self.bounds = bounds;
         self.settings = settings;
+        if settings.drain == Drain::Off {
+            self.schedule.cancel();
+        }
     }
 
     /// Returns the limit: a whole number of calls.
