@@ -236,6 +236,17 @@ impl LimitSettings {
                     .increase_by(increase_by)
                     .deviations(deviations)
             },
+            AlgorithmSettings::Knee(KneeSettings {
+                headroom,
+                drain,
+                drop_share,
+                sensitivity,
+                mechanisms: _,
+            }) => bounds
+                .headroom(headroom)
+                .drain(drain)
+                .drop_share(drop_share)
+                .sensitivity(sensitivity),
             AlgorithmSettings::Vegas(VegasSettings {
                 alpha,
                 beta,
