@@ -24,6 +24,10 @@ const GIVE_WAY: f64 = 1.25;
 /// The least part of the limit that one decision leaves: half, as TCP does, since a queue shows within a window.
 const FALL: f64 = 0.5;
 
+/// The most of the limit that a window leaves which was slower than predicted, whatever is thought to be the reason: with fewer
+/// calls the next one tells a queue from a dependency that got slower.
+const EXPERIMENT: f64 = 0.75;
+
 /// Growth of a limit that is not binding but rejects bursts.
 const BURST: f64 = 1.25;
 
@@ -116,6 +120,9 @@ impl Knee {
         let mut next = told.restore().unwrap_or(knee + self.headroom(knee));
         if !reading.binding && reading.rejected > 0.0 && self.on().bursts {
             next = next.max(BURST * limit);
+        }
+        if let Finding::Slower { .. } = told.finding {
+            next = next.min(EXPERIMENT * limit);
         }
         let latency = told.latency();
         if reading.binding && self.anchor.is_none() && !told.draining {
