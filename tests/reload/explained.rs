@@ -28,12 +28,7 @@ fn every_setting_has_a_value_and_says_where_it_comes_from() -> Result<(), Error>
         .build()?;
     registry.register_with("orders", "backend", LimitConfig::new().initial_limit(30))?;
     let explanation = registry.explain("orders")?;
-    let of = |property: &str| {
-        let mut settings = explanation.settings.iter();
-        settings
-            .find(|setting| setting.property == property)
-            .unwrap()
-    };
+    let of = |property: &str| explanation.get(property).unwrap();
 
     let max = of("maxLimit");
     assert_eq!(max.value, "90");

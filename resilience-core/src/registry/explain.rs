@@ -24,7 +24,7 @@ use crate::limit::settings::LimitSettings;
 /// registry.register("orders", LimitConfig::new().max_limit(100))?;
 ///
 /// let explanation = registry.explain("orders")?;
-/// let max_limit = explanation.settings.iter().find(|setting| setting.property == "maxLimit").unwrap();
+/// let max_limit = explanation.get("maxLimit").unwrap();
 /// assert_eq!(max_limit.value, "100");
 /// assert!(max_limit.from.starts_with("`register` at "));
 /// assert_eq!(max_limit.overridden[0].value, "500");
@@ -71,6 +71,13 @@ pub struct Overridden {
 }
 
 impl Explanation {
+    /// Returns the setting of that name in keys: `maxLimit`.
+    pub fn get(&self, property: &str) -> Option<&Setting> {
+        self.settings
+            .iter()
+            .find(|setting| setting.property == property)
+    }
+
     /// `layers` are those of the limit, lowest first.
     pub(crate) fn new(id: Id, layers: &[&Layer], settings: &LimitSettings) -> Self {
         let in_force = settings.asked();

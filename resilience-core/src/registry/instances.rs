@@ -95,6 +95,13 @@ struct Made {
     asks: Vec<Arc<Ask>>,
 }
 
+impl Made {
+    /// Whether somebody has asked for the same, and so gets the same.
+    fn knows(&self, ask: &Ask) -> bool {
+        self.asks.iter().any(|asked| asked.is_for_the_same(ask))
+    }
+}
+
 /// What a place asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
@@ -214,7 +221,14 @@ impl Instances {
                     return Ok(instance.clone());
                 }
                 let id = id(&known);
-                let exists = known.by_id.contains_key(&id);
+                let made = known.by_id.get(&id);
+                if let Some(made) = made
+                    && wanted.site.is_none()
+                    && made.knows(&wanted.ask)
+                {
+                    return Ok(made.instance.clone());
+                }
+                let exists = made.is_some();
                 (id, known.external.clone(), exists)
             };
             if !exists && external.may_know_more(&id) {
@@ -647,7 +661,7 @@ impl Known {
             if let Some(problem) = disagreement(id, &made.settings, by, settings, &ask.own) {
                 return Err(Error::settings(vec![problem]));
             }
-            if !made.asks.iter().any(|asked| asked.is_for_the_same(ask)) {
+            if !made.knows(ask) {
                 made.asks.push(Arc::new(ask.clone()));
                 self.asks += 1;
             }
