@@ -8,9 +8,13 @@ use crate::id::Id;
 use crate::limit::LimitConfig;
 use crate::limit::settings::LimitSettings;
 
+/// Where what nobody set comes from.
+const BUILT_IN: &str = "built-in default";
+
 /// Why a limit runs with the settings that it has; made by [`Registry::explain`](super::Registry::explain).
 ///
-/// The [`Display`](fmt::Display) text is a table for people and may change.
+/// The [`Display`](fmt::Display) text is a table for people and may change. It leaves out what nobody set and the algorithm
+/// has no use for.
 ///
 /// # Examples
 ///
@@ -98,7 +102,7 @@ impl Explanation {
                 Some(preset) if property.field == "deviations" => {
                     format!("the preset in {}", preset.place_of("preset"))
                 }
-                _ => "built-in default".to_owned(),
+                _ => BUILT_IN.to_owned(),
             };
             Overridden { value, from }
         };
@@ -126,14 +130,23 @@ impl Explanation {
     }
 }
 
+impl Setting {
+    /// Whether anybody set it, or it makes a difference as it is.
+    fn matters(&self) -> bool {
+        self.in_use || self.from != BUILT_IN
+    }
+}
+
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "limit `{}`:", self.id)?;
+        let told: Vec<&Setting> = self
+            .settings
+            .iter()
+            .filter(|setting| setting.matters())
+            .collect();
         let longest = |text: fn(&Setting) -> &str| {
-            let lengths = self
-                .settings
-                .iter()
-                .map(|setting| text(setting).chars().count());
+            let lengths = told.iter().map(|setting| text(setting).chars().count());
             lengths.max().unwrap_or(0)
         };
         let (names, values) = (
@@ -147,7 +160,7 @@ impl fmt::Display for Explanation {
             overridden,
             in_use,
             live: _,
-        } in &self.settings
+        } in told
         {
             write!(f, "\n  {property:names$}  {value:values$}  {from}")?;
             if !in_use {
