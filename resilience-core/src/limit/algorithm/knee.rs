@@ -124,6 +124,9 @@ pub struct Knee {
     /// The knee, in calls, and the base latency, in nanoseconds, as of the last decision; 0 before they are known.
     served: f64,
     base: f64,
+    /// The base latency when it was last seen without a queue, or a lower one since: a time-out is told from a refusal by it, so
+    /// a queue that was taken for a slower dependency does not make refusals of time-outs.
+    proven: f64,
     /// The usual standard deviation of the logarithms of latencies.
     spread: f64,
     noise: Noise,
@@ -156,6 +159,7 @@ impl Knee {
             binding: false,
             served: 0.0,
             base: 0.0,
+            proven: 0.0,
             spread: 1.0,
             noise: Noise::default(),
             peak: 0.0,
@@ -279,7 +283,7 @@ impl Knee {
         };
         Decision::new(self.limit, reason)
             .next_window(wait)
-            .fast_drop_below((FAST * self.base) as u64)
+            .fast_drop_below((FAST * self.proven) as u64)
     }
 }
 
@@ -300,7 +304,7 @@ impl Algorithm for Knee {
         let reading = Reading::of(window, self.limit);
         let measuring = self.draining || self.listened(window);
         self.binding = reading.binding;
-        let known = self.anchor.map(|_| self.base);
+        let known = self.anchor.map(|_| self.proven);
         let verdict = self.drops.judge(
             &reading,
             self.limit,
@@ -343,6 +347,9 @@ impl Algorithm for Knee {
             finding,
             draining,
         });
+        if measuring || self.base < self.proven || self.proven == 0.0 {
+            self.proven = self.base;
+        }
         if self.schedule.is_past(window.opened) {
             self.schedule.cancel();
         }
