@@ -8,9 +8,16 @@ use resilience::limit::LimitConfig;
 
 use crate::support::{calls, limit, seconds};
 
+/// Windows of one sample, which `knee` would not judge by.
+fn one_sample() -> LimitConfig {
+    LimitConfig::new()
+        .algorithm("gradient2")
+        .min_window_samples(1)
+}
+
 #[test]
 fn reset_goes_back_to_the_initial_limit_and_forgets_the_baseline_but_not_the_counters() {
-    let (limit, clock) = limit(LimitConfig::new().min_window_samples(1));
+    let (limit, clock) = limit(one_sample());
     for _ in 0..4 {
         calls(&limit, &clock, 20, seconds(1), Outcome::Success);
     }
@@ -44,7 +51,7 @@ fn reset_goes_back_to_the_initial_limit_and_forgets_the_baseline_but_not_the_cou
 
 #[test]
 fn calls_in_flight_over_a_reset_give_their_slots_back_and_teach_nothing() {
-    let (limit, clock) = limit(LimitConfig::new().min_window_samples(1));
+    let (limit, clock) = limit(one_sample());
     let before = limit.try_acquire().unwrap();
     clock.advance(seconds(1));
     limit.reset();
@@ -58,7 +65,7 @@ fn calls_in_flight_over_a_reset_give_their_slots_back_and_teach_nothing() {
 
 #[test]
 fn calls_admitted_at_the_instant_of_a_reset_teach_nothing_if_they_came_before_it() {
-    let (limit, clock) = limit(LimitConfig::new().min_window_samples(1));
+    let (limit, clock) = limit(one_sample());
     let before = limit.try_acquire().unwrap();
     limit.reset();
     let after = limit.try_acquire().unwrap();

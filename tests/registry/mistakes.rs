@@ -147,7 +147,7 @@ fn every_mistake_of_a_builder_is_told_at_once_and_the_same_way_each_time() {
     for expected in [
         "`max_limit` is 0",
         "`smoothing` is 7.0",
-        "`algorithm` is \"amid\", allowed is one of gradient2, aimd, vegas, knee, stay; in config `backend` at",
+        "`algorithm` is \"amid\", allowed is one of knee, gradient2, aimd, vegas, stay; in config `backend` at",
         "did you mean `aimd`?",
         "the name of config \"backend\" was added before",
         "the name of config \"\" is empty",

@@ -16,10 +16,7 @@ fn a_name_given_twice_with_the_same_settings_is_one_limit() {
         .unwrap();
     // The same after everything is decided, however it was written.
     let second = registry
-        .register(
-            "orders",
-            LimitConfig::new().max_limit(50).algorithm("Gradient-2"),
-        )
+        .register("orders", LimitConfig::new().max_limit(50).algorithm("KNEE"))
         .unwrap();
     let _held = first.try_acquire().unwrap();
     assert_eq!(second.in_flight(), 1);
@@ -41,7 +38,7 @@ fn a_name_given_twice_with_different_settings_names_both_places_and_what_differs
         format!("{}:{first_line}:", file!()),
         format!("{}:{second_line}:", file!()),
         "`max_limit` is 50 there and 60 here".to_owned(),
-        "`algorithm` is \"gradient2\" there and \"aimd\" here".to_owned(),
+        "`algorithm` is \"knee\" there and \"aimd\" here".to_owned(),
     ] {
         assert!(text.contains(&expected), "{text}\n  should say: {expected}");
     }
@@ -60,16 +57,17 @@ fn a_name_given_twice_with_different_settings_names_both_places_and_what_differs
 #[test]
 fn tuning_of_the_same_algorithm_that_differs_is_told() {
     let registry = Registry::new();
+    let config = || LimitConfig::new().algorithm("gradient2");
     registry
-        .register("orders", LimitConfig::new().smoothing(0.5))
+        .register("orders", config().smoothing(0.5))
         .unwrap();
     // The default, written out, is no difference; another value is.
     registry
-        .register("search", LimitConfig::new().smoothing(0.2))
+        .register("search", config().smoothing(0.2))
         .unwrap();
-    registry.register("search", LimitConfig::new()).unwrap();
+    registry.register("search", config()).unwrap();
     let text = registry
-        .register("orders", LimitConfig::new())
+        .register("orders", config())
         .unwrap_err()
         .to_string();
     assert!(

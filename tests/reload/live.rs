@@ -96,11 +96,11 @@ fn bounds_clamp_the_limit_at_once_and_calls_above_it_finish() {
 
 #[test]
 fn a_wider_bound_moves_nothing_and_what_was_learned_stays() {
-    let live = Live::new(&[("maxLimit", "20")]);
+    let live = Live::new(&[("algorithm", "gradient2"), ("maxLimit", "20")]);
     live.calls(20, 1000, Outcome::Success);
     let before = live.limit.snapshot();
     assert!(before.baseline.is_some());
-    live.change(&[("maxLimit", "200")]);
+    live.change(&[("algorithm", "gradient2"), ("maxLimit", "200")]);
     let after = live.limit.snapshot();
     assert_eq!(
         (after.limit, after.baseline, after.windows),
@@ -128,27 +128,27 @@ fn the_initial_limit_is_for_what_begins_anew() {
 
 #[test]
 fn a_window_is_as_long_as_it_is_now_said_from_when_it_opened() {
-    let live = Live::new(&[("window", "1h")]);
+    let live = Live::new(&[("algorithm", "aimd"), ("window", "1h")]);
     live.calls(20, 500, Outcome::Success);
     assert_eq!(live.limit.snapshot().windows, 0);
-    live.change(&[("window", "100ms")]);
+    live.change(&[("algorithm", "aimd"), ("window", "100ms")]);
     live.calls(1, 1, Outcome::Success);
     assert_eq!(
         live.limit.snapshot().windows,
         1,
         "501 ms have passed since it opened"
     );
-    live.change(&[("window", "1h")]);
+    live.change(&[("algorithm", "aimd"), ("window", "1h")]);
     live.calls(20, 500, Outcome::Success);
     assert_eq!(live.limit.snapshot().windows, 1);
 }
 
 #[test]
 fn a_window_needs_as_many_samples_as_it_is_now_said() {
-    let live = Live::new(&[("minWindowSamples", "100")]);
+    let live = Live::new(&[("algorithm", "aimd"), ("minWindowSamples", "100")]);
     live.calls(15, 1500, Outcome::Success);
     assert_eq!(live.limit.snapshot().windows, 0);
-    live.change(&[("minWindowSamples", "3")]);
+    live.change(&[("algorithm", "aimd"), ("minWindowSamples", "3")]);
     live.calls(1, 1500, Outcome::Success);
     assert_eq!(live.limit.snapshot().windows, 1);
 }

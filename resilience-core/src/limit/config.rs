@@ -130,7 +130,7 @@ macro_rules! config {
 }
 
 config! {
-    /// Sets the algorithm: `gradient2` (the default), `aimd`, `vegas`, `knee`, or one that was added to the registry. Case, `-`
+    /// Sets the algorithm: `knee` (the default), `gradient2`, `aimd`, `vegas`, or one that was added to the registry. Case, `-`
     /// and `_` are ignored in the names of the built-in ones.
     algorithm: Cow<'static, str>, impl Into<Cow<'static, str>>, check::free;
     /// Sets the limit before the first decision, in calls: from 1 to 1,000,000, within the bounds. 20 by default, or

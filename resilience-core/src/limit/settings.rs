@@ -41,10 +41,10 @@ pub(crate) enum AlgorithmSettings {
 }
 
 /// The names of the built-in algorithms.
-pub(crate) const BUILT_IN: [&str; 4] = ["gradient2", "aimd", "vegas", "knee"];
+pub(crate) const BUILT_IN: [&str; 4] = ["knee", "gradient2", "aimd", "vegas"];
 
 /// The one that is used where none is named.
-const DEFAULT: &str = "gradient2";
+const DEFAULT: &str = "knee";
 
 /// Returns the built-in algorithm of that name, ignoring case, `-` and `_`.
 pub(crate) fn built_in(name: &str) -> Option<&'static str> {

@@ -51,7 +51,7 @@ macro_rules! properties {
 }
 
 properties! {
-    "algorithm" algorithm: "the name of an algorithm" "", "gradient2", ALGORITHM, algorithm, ToString::to_string;
+    "algorithm" algorithm: "the name of an algorithm" "", "knee", ALGORITHM, algorithm, ToString::to_string;
     "initialLimit" initial_limit: "a whole number" "from 1 to 1000000", "20, or the bound nearest to it", INITIAL, count, ToString::to_string;
     "minLimit" min_limit: "a whole number" "from 1 to 1000000", "1", BOUND, count, ToString::to_string;
     "maxLimit" max_limit: "a whole number" "from 1 to 1000000", "200", BOUND, count, ToString::to_string;

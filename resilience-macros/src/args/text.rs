@@ -8,7 +8,7 @@ use super::key::{self, Key};
 use super::{duration, literal};
 use crate::diagnostic::{Code, error};
 
-pub(crate) const ALGORITHMS: [&str; 4] = ["gradient2", "aimd", "vegas", "knee"];
+pub(crate) const ALGORITHMS: [&str; 4] = ["knee", "gradient2", "aimd", "vegas"];
 
 /// Reads the string that an option is.
 fn string(key: Key, value: &Expr) -> syn::Result<&LitStr> {

@@ -43,7 +43,7 @@ pub(crate) enum Guard {
 
 // Vegas with short windows, to settle within seconds. It takes the shortest latency it has met as the dependency's own and
 // measures it anew after a minute or so, which this run is too short to show.
-#[adaptive_limit(name = "orders", algorithm = "vegas", window = "100ms", max_limit = 100, drop_on = [CallError::TimedOut(_)])]
+#[adaptive_limit(name = "orders", max_limit = 100, drop_on = [CallError::TimedOut(_)])]
 async fn adaptive(dependency: &Dependency) -> Result<(), CallError> {
     dependency.get().await
 }

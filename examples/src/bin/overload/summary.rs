@@ -26,10 +26,8 @@ pub(crate) fn introduction(plan: &Plan) -> String {
         "\
 A dependency on the loopback interface serves {before} requests at once, {SERVICE_TIME:?} each,
 then {during}, then {after}; further ones queue inside. It gets {RATE} calls a second, more than
-it can take; a call gives up after {TIMEOUT:?}. The adaptive limit uses `vegas` with
-windows of 100 ms, to react within the {:.0} s there are: the default, `gradient2`
-with windows of 1 s, moves more slowly. Two fixed limits run beside it, each with
-a dependency of its own.
+it can take, for {:.0} s; a call gives up after {TIMEOUT:?}. The adaptive limit runs as it
+comes. Two fixed limits run beside it, each with a dependency of its own.
 ",
         plan.total().as_secs_f64()
     )

@@ -1,6 +1,6 @@
 //! Runs limits in front of simulated dependencies: files of yours, or the gallery of examples/scenarios.
 //!
-//! `cargo run --release -p examples --bin simulate -- chart --algorithm gradient2,vegas --chart chart.svg`
+//! `cargo run --release -p examples --bin simulate -- chart --algorithm knee,vegas --chart chart.svg`
 
 mod args;
 
