@@ -145,6 +145,7 @@ fn what_nobody_sets_is_told_as_it_is_in_force() -> Result<(), Error> {
         .values("limits", || {
             Ok::<_, Error>([
                 ("defaults.adaptiveLimit.maxLimit", "7"),
+                ("instances.gradient2.adaptiveLimit.algorithm", "gradient2"),
                 ("instances.vegas.adaptiveLimit.algorithm", "vegas"),
                 ("instances.vegas.adaptiveLimit.preset", "netflix"),
             ])
@@ -164,6 +165,8 @@ fn what_nobody_sets_is_told_as_it_is_in_force() -> Result<(), Error> {
     assert_eq!(explained("gradient2", "smoothing"), built_in("0.2"));
     assert_eq!(explained("gradient2", "deviations"), built_in("all"));
     assert_eq!(explained("vegas", "smoothing"), built_in("1"));
+    assert_eq!(explained("orders", "headroom"), built_in("0.5"));
+    assert_eq!(explained("orders", "algorithm"), built_in("knee"));
     let (deviations, from) = explained("vegas", "deviations");
     assert_eq!(deviations, "none");
     says(&from, &["preset", "instance `vegas` at limits"]);
