@@ -111,6 +111,40 @@ fn a_fixed_limit_is_a_bulkhead() {
     assert_eq!(narrow.falsely_rejected, narrow.rejected);
 }
 
+/// The share of calls that find `places` taken, of which `servers` serve: M/M/c/K.
+fn blocked(servers: u32, places: u32, load: f64) -> f64 {
+    let (mut weight, mut all) = (1.0, 1.0);
+    for calls in 1..=places {
+        weight *= load / f64::from(calls.min(servers));
+        all += weight;
+    }
+    weight / all
+}
+
+#[test]
+fn a_queue_in_front_of_a_limit_holds_as_many_calls_as_theory_says() {
+    let queue = "queue = { calls = 7, wait = \"60s\" }\nload =";
+    let text = open(50, 600.0, "", 300).replace("load =", queue);
+    let result = result(&scenario(&text), "fixed:5");
+    let rejected = result.rejected as f64 / result.offered as f64;
+    near(rejected, blocked(5, 12, 6.0), 0.03);
+    // The limit is what calls wait for: the dependency has room for more.
+    assert_eq!(result.falsely_rejected, result.rejected);
+    let mean = result.mean_ms.unwrap();
+    assert!(mean > 15.0, "{mean} ms: the wait is a part of the latency");
+    assert!(result.mean_in_flight < 5.0);
+}
+
+#[test]
+fn a_mixture_has_the_mean_of_its_kinds() {
+    let law = "law = { mixture = [{ share = 0.6, factor = 1, law = \"exponential\" }, { share = 0.2, factor = 5 }] }";
+    let text =
+        open(2, 70.0, "discipline = \"sharing\"", 2000).replace("law = \"exponential\"", law);
+    let result = result(&scenario(&text), "none");
+    // Sharing knows nothing of a law but its mean, twice that of one kind.
+    near(result.mean_in_flight, mean_calls(2, 1.4), 0.04);
+}
+
 #[test]
 fn littles_law_holds_under_any_limit_and_load() {
     for name in ["noise", "thinking-users", "distant", "shared-step"] {

@@ -107,6 +107,29 @@ fn a_call_ends_with_its_time_out_and_not_later() {
 }
 
 #[test]
+fn a_call_waits_for_a_limit_as_long_as_it_may_and_no_longer() {
+    let text = "duration = \"20s\"
+        dependency = { servers = 100, latency = \"10ms\" }
+        [[clients]]
+        queue = { calls = 1000, wait = \"30ms\" }
+        load = { open = { per_second = 400 } }
+        [[clients]]
+        queue = { calls = 3, wait = \"1s\" }
+        load = { closed = { users = 20, after_rejection = \"5ms\" } }";
+    let result = crate::support::result(&scenario(text), "fixed:2");
+    let ended = result.served + result.in_flight_at_end + result.waiting_at_end;
+    assert_eq!(result.offered, ended + result.rejected, "{result:?}");
+    // Two at a time of 10 ms each: all slots of both are taken all the time, and the rest gives up or finds no place.
+    assert!(
+        (7_980..=8_000).contains(&result.served),
+        "{}",
+        result.served
+    );
+    assert!(result.rejected > 1_000 && result.waiting_at_end > 3);
+    assert!(result.p99_ms.unwrap() <= 40.2, "{:?}", result.p99_ms);
+}
+
+#[test]
 fn calls_that_hang_hold_no_server() {
     let text = "duration = \"20s\"
         [dependency]

@@ -122,6 +122,18 @@ fn mistakes_in_the_tables_are_told_too() {
             "`dependency.law.uniform` has no `spread`",
         ),
         (
+            "latency = \"1s\", law = { mixture = [] }",
+            "`dependency.law.mixture` is an array, expected at least one kind of calls",
+        ),
+        (
+            "latency = \"1s\", law = { mixture = [{ share = 0, factor = 1 }] }",
+            "`dependency.law.mixture` is an array, expected a share above 0",
+        ),
+        (
+            "latency = \"1s\", law = { mixture = [{ share = 1, factor = 0, law = \"constant\" }] }",
+            "`dependency.law.mixture[0].factor` is 0, expected a number from",
+        ),
+        (
             "latency = \"1s\", law = {}",
             "`dependency.law` is empty, expected one of `bimodal`, `jitter`",
         ),
@@ -174,6 +186,14 @@ fn mistakes_in_the_tables_are_told_too() {
         (
             "{ timeout = \"0s\", load = { closed = { users = 1 } } }",
             "`clients[0].timeout` is \"0s\", expected a duration above 0",
+        ),
+        (
+            "{ queue = { calls = 5 }, load = { closed = { users = 1 } } }",
+            "`clients[0].queue` has no `wait`: how long they wait at most",
+        ),
+        (
+            "{ queue = { calls = 0, wait = \"1s\" }, load = { closed = { users = 1 } } }",
+            "`clients[0].queue.calls` is 0, expected a whole number",
         ),
         (
             "{ after_timeout = \"stays\", load = { closed = { users = 1 } } }",

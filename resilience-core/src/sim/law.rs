@@ -3,7 +3,7 @@
 use super::random::{Random, exp, ln};
 
 /// The shape of service times, as multiples of the dependency's latency.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Law {
     /// Always the same.
     Constant,
@@ -21,12 +21,28 @@ pub(super) enum Law {
     },
     /// A share of the calls takes `factor` times as long as the others. The mean is 1.
     Bimodal { share: f64, factor: f64 },
+    /// Calls of several kinds.
+    Mixture(Vec<Kind>),
+}
+
+/// One kind of the calls of a mixture.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kind {
+    /// Of all calls, as a share of what the shares add up to.
+    pub(super) share: f64,
+    /// What the law's draws are multiplied by.
+    pub(super) factor: f64,
+    pub(super) law: Law,
 }
 
 impl Law {
     pub(super) fn draw(&self, random: &mut Random) -> f64 {
         let even = |random: &mut Random, spread| 1.0 + spread * (2.0 * random.unit() - 1.0);
         match *self {
+            Self::Mixture(ref kinds) => {
+                let kind = one_of(kinds, random.unit());
+                kind.factor * kind.law.draw(random)
+            }
             Self::Constant => 1.0,
             Self::Exponential => random.exponential(),
             Self::Uniform { spread } => even(random, spread),
@@ -58,13 +74,34 @@ impl Law {
     }
 
     pub(super) fn mean(&self) -> f64 {
-        match *self {
+        match self {
             Self::Jitter {
                 outliers, factor, ..
             } => 1.0 + outliers * (factor - 1.0),
+            Self::Mixture(kinds) => {
+                let mean = |kind: &Kind| kind.share * kind.factor * kind.law.mean();
+                kinds.iter().map(mean).sum::<f64>() / shares(kinds)
+            }
             _ => 1.0,
         }
     }
+}
+
+fn shares(kinds: &[Kind]) -> f64 {
+    kinds.iter().map(|kind| kind.share).sum()
+}
+
+/// The kind that a number between 0 and 1 falls to.
+fn one_of(kinds: &[Kind], unit: f64) -> &Kind {
+    let mut left = unit * shares(kinds);
+    for kind in kinds {
+        left -= kind.share;
+        if left < 0.0 {
+            return kind;
+        }
+    }
+    // What rounding has left over.
+    kinds.last().expect("a mixture has kinds")
 }
 
 #[cfg(test)]
@@ -87,6 +124,18 @@ mod tests {
                 share: 0.05,
                 factor: 20.0,
             },
+            Law::Mixture(vec![
+                Kind {
+                    share: 4.0,
+                    factor: 1.0,
+                    law: Law::Lognormal { cv: 0.3 },
+                },
+                Kind {
+                    share: 1.0,
+                    factor: 10.0,
+                    law: Law::Exponential,
+                },
+            ]),
         ];
         for law in laws {
             let mut random = Random::stream(3, 1);

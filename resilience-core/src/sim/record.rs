@@ -95,6 +95,7 @@ pub(super) struct Record {
     pub(super) slice: u64,
     pub(super) samples: Vec<Moment>,
     pub(super) in_flight_at_end: u64,
+    pub(super) waiting_at_end: u64,
     /// The sum of the calls in flight over time.
     in_flight_area: f64,
     phase: usize,
@@ -124,6 +125,7 @@ impl Record {
             slice,
             samples: Vec::new(),
             in_flight_at_end: 0,
+            waiting_at_end: 0,
             in_flight_area: 0.0,
             phase: 0,
             in_flight_since: 0,
@@ -152,8 +154,9 @@ impl Record {
         self.phase().tally.offered += 1;
     }
 
-    pub(super) fn rejected(&mut self, falsely: bool) {
-        let tally = &mut self.phase().tally;
+    /// A call of the phase of that number was rejected.
+    pub(super) fn rejected(&mut self, phase: u32, falsely: bool) {
+        let tally = &mut self.phases[phase as usize].tally;
         tally.rejected += 1;
         tally.falsely += u64::from(falsely);
     }

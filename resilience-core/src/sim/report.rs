@@ -82,6 +82,8 @@ pub struct ContenderResult {
     pub failed: u64,
     /// Those in flight at the end.
     pub in_flight_at_end: u64,
+    /// Those that wait in front of a limit at the end.
+    pub waiting_at_end: u64,
     /// The calls in flight on average.
     pub mean_in_flight: f64,
     /// How much the limit varies in the second half of a phase: its deviation as a share of its mean, on average.
@@ -124,6 +126,10 @@ pub struct PhaseResult {
     pub limit: f64,
     /// The seconds it took to do nearly as well as the best fixed limit; `None` if it never did, or nobody can tell.
     pub settled: Option<f64>,
+    /// Jain's index of the calls served by the clients that adapt and were there in all of the second half.
+    pub fairness: f64,
+    /// The calls of each client that came in the second half of the phase and were served in it.
+    pub served_by: Vec<u64>,
 }
 
 impl Report {
@@ -200,6 +206,8 @@ impl Report {
                 drops: phase.tally.dropped + phase.tally.timed_out,
                 limit,
                 settled: reference.and_then(|reference| settled(&record, phase, reference)),
+                fairness: worth.fairness,
+                served_by: phase.served_by.clone(),
             });
         }
         self.results.push(ContenderResult {
@@ -218,6 +226,7 @@ impl Report {
             timed_out: tally.timed_out,
             failed: tally.failed,
             in_flight_at_end: record.in_flight_at_end,
+            waiting_at_end: record.waiting_at_end,
             mean_in_flight: record.mean_in_flight(),
             oscillation,
             fairness,

@@ -8,7 +8,7 @@ use super::dependency::{Entry, Station, Ticket};
 use super::random::Random;
 use super::record::{End, Record};
 use super::report::Moment;
-use super::scenario::{Client, FailureKind, Load, Scenario};
+use super::scenario::{Client, FailureKind, Line, Load, Scenario};
 use crate::error::Error;
 use crate::limit::algorithm::Jitter;
 use crate::limit::{AdaptiveLimit, LimitConfig, Permit};
@@ -121,6 +121,8 @@ enum Happening {
     Answer(Ticket),
     /// The time-out of a client's oldest call may be up.
     TimeOut(u32),
+    /// The oldest call that waits for a client's limit may have waited long enough.
+    WaitOver(u32),
     /// The dependency changes.
     Change,
 }
@@ -185,7 +187,19 @@ struct Caller {
     /// The next arrival, with its fraction of a nanosecond.
     next: f64,
     deadlines: VecDeque<(u64, Ticket)>,
+    /// The calls that wait for the limit.
+    waiting: VecDeque<Asked>,
     limit: u32,
+}
+
+/// A call that somebody wants to make.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    at: u64,
+    of_a_user: bool,
+    /// The phase in which it came.
+    phase: u32,
+    random: Random,
 }
 
 struct Run<'r> {
@@ -218,6 +232,7 @@ impl<'r> Run<'r> {
             offered: 0,
             next: 0.0,
             deadlines: VecDeque::new(),
+            waiting: VecDeque::new(),
             limit: 0,
         });
         Self {
@@ -270,6 +285,8 @@ impl<'r> Run<'r> {
         self.record.limit(self.limit as f64, end);
         self.record.in_flight(self.in_flight, end);
         self.record.in_flight_at_end = self.in_flight;
+        let waiting = self.callers.iter().map(|caller| caller.waiting.len());
+        self.record.waiting_at_end = waiting.sum::<usize>() as u64;
         self.record
     }
 
@@ -314,6 +331,7 @@ impl<'r> Run<'r> {
                 }
             }
             Happening::TimeOut(client) => self.time_out(client),
+            Happening::WaitOver(client) => self.wait_over(client),
             Happening::Change => self.change(),
         }
     }
@@ -394,21 +412,79 @@ impl<'r> Run<'r> {
     }
 
     fn call(&mut self, number: u32, of_a_user: bool) {
-        let client = self.client(number);
         self.record.offered();
         let caller = &mut self.callers[number as usize];
         caller.offered += 1;
-        let (calls, offered) = (caller.calls, caller.offered);
-        let Ok(permit) = self.limits.of(number as usize).try_acquire() else {
-            let falsely = self.station.would_serve(self.coming, self.now);
-            self.record.rejected(falsely);
-            if let Load::Closed {
-                after_rejection, ..
-            } = client.load
-            {
-                self.user_thinks(number, after_rejection);
-            }
+        let asked = Asked {
+            at: self.now,
+            of_a_user,
+            phase: self.record.phase_now(),
+            // What is drawn for a call depends on its number alone, and not on what the limit does with others.
+            random: caller.calls.part(caller.offered),
+        };
+        let others_wait = !caller.waiting.is_empty();
+        match self.client(number).queue {
+            Some(queue) if others_wait || self.is_full(number) => self.waits(number, asked, queue),
+            _ => self.tries(number, asked),
+        }
+    }
+
+    /// Whether the limit of a client is reached. Asked before a call that would wait: it is no rejected one.
+    fn is_full(&self, number: u32) -> bool {
+        let unlimited = matches!(self.plan.guard, Guard::Unlimited);
+        let limit = self.limits.of(number as usize);
+        let adapts = self.client(number).fixed.is_none();
+        !(adapts && unlimited) && limit.in_flight() >= limit.limit()
+    }
+
+    fn waits(&mut self, number: u32, asked: Asked, queue: Line) {
+        let caller = &mut self.callers[number as usize];
+        if caller.waiting.len() < queue.calls {
+            caller.waiting.push_back(asked);
+            self.schedule(self.now + queue.wait, Happening::WaitOver(number));
+        } else {
+            // Refused by the limit too, or its algorithm would not know that it is in the way.
+            self.tries(number, asked);
+        }
+    }
+
+    fn wait_over(&mut self, number: u32) {
+        let Some(queue) = self.client(number).queue else {
             return;
+        };
+        while let Some(asked) = self.callers[number as usize].waiting.front().copied()
+            && asked.at + queue.wait <= self.now
+        {
+            self.callers[number as usize].waiting.pop_front();
+            self.rejected(number, asked);
+        }
+    }
+
+    /// Lets those through who wait for a client's limit, as far as it has room.
+    fn admit_waiting(&mut self, number: u32) {
+        while !self.callers[number as usize].waiting.is_empty()
+            && !self.is_full(number)
+            && let Some(asked) = self.callers[number as usize].waiting.pop_front()
+        {
+            self.tries(number, asked);
+        }
+    }
+
+    fn rejected(&mut self, number: u32, asked: Asked) {
+        let falsely = self.station.would_serve(self.coming, self.now);
+        self.record.rejected(asked.phase, falsely);
+        if let Load::Closed {
+            after_rejection, ..
+        } = self.client(number).load
+        {
+            self.user_thinks(number, after_rejection);
+        }
+    }
+
+    fn tries(&mut self, number: u32, asked: Asked) {
+        let client = self.client(number);
+        let Ok(permit) = self.limits.of(number as usize).try_acquire() else {
+            return self.rejected(number, asked);
         };
         self.record.in_flight(self.in_flight, self.now);
         self.in_flight += 1;
@@ -417,11 +493,10 @@ impl<'r> Run<'r> {
             client: number,
             place: Place::Coming,
             end: End::Served,
-            of_a_user,
-            started: self.now,
-            phase: self.record.phase_now(),
-            // What is drawn for a call depends on its number alone, and not on what the limit does with others.
-            random: calls.part(offered),
+            of_a_user: asked.of_a_user,
+            started: asked.at,
+            phase: asked.phase,
+            random: asked.random,
             permit: Some(permit),
         });
         if let Some(timeout) = client.timeout {
@@ -581,6 +656,7 @@ impl<'r> Run<'r> {
         self.in_flight -= 1;
         self.record.ended(client, phase, end, started, self.now);
         self.note_limit(client);
+        self.admit_waiting(client);
         if of_a_user && let Load::Closed { think, .. } = self.client(client).load {
             self.user_thinks(client, think);
         }

@@ -133,7 +133,7 @@ impl Best {
     }
 }
 
-/// Finds the best fixed limit of each phase: all clients have it, for the whole run.
+/// Finds the best fixed limit of each phase: all clients have it, for the whole run. Of those `among`, if there are such.
 ///
 /// First a wide grid, then twice the neighbourhood of what was best in any phase. Goodput over a fixed limit has one peak
 /// or a plateau, so that nothing better hides elsewhere.
@@ -145,6 +145,7 @@ pub(super) fn search(
     scenario: &Scenario,
     setup: Setup<'_>,
     slice: u64,
+    among: Option<&[u32]>,
     heard: &mut dyn FnMut(u32),
 ) -> Result<Vec<Reference>, Error> {
     let spans: Vec<_> = scenario.spans().collect();
@@ -169,9 +170,12 @@ pub(super) fn search(
             }
         })
         .collect();
-    let mut round = grid(scenario, &found);
+    let (mut round, rounds) = match among {
+        Some(limits) => (at_knees(&found).chain(limits.iter().copied()).collect(), 1),
+        None => (grid(scenario, &found), 3),
+    };
     let mut tried = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..rounds {
         round.sort_unstable();
         round.dedup();
         round.retain(|limit| !tried.contains(limit));
@@ -227,6 +231,11 @@ fn present(scenario: &Scenario, span: (u64, u64)) -> usize {
         .count()
 }
 
+fn at_knees(references: &[Reference]) -> impl Iterator<Item = u32> {
+    let knees = references.iter().filter_map(|reference| reference.knee);
+    knees.map(|(_, knee)| knee.limit)
+}
+
 fn grid(scenario: &Scenario, references: &[Reference]) -> Vec<u32> {
     let knees = references.iter().map(|reference| match reference.knee {
         Some((_, knee)) => f64::from(knee.limit),
@@ -236,10 +245,7 @@ fn grid(scenario: &Scenario, references: &[Reference]) -> Vec<u32> {
     let (low, high) = knees.fold((f64::INFINITY, 1.0_f64), |(low, high), knee| {
         (low.min(knee), high.max(knee))
     });
-    let mut limits: Vec<u32> = references
-        .iter()
-        .filter_map(|reference| reference.knee.map(|(_, knee)| knee.limit))
-        .collect();
+    let mut limits: Vec<u32> = at_knees(references).collect();
     let mut limit = (0.4 * low).max(1.0);
     while limit <= (4.0 * high).max(6.0) {
         limits.push(limit.round() as u32);

@@ -50,8 +50,18 @@ pub struct Simulation<'s> {
     contenders: Vec<Contender>,
     setup: Box<dyn Fn() -> Builder + Sync + 's>,
     progress: Box<dyn FnMut(&str) + 's>,
-    search: bool,
+    search: Search,
     samples: u64,
+}
+
+/// Where the best fixed limit is looked for.
+#[derive(Debug)]
+enum Search {
+    /// Nowhere.
+    Not,
+    /// Wherever it may be.
+    Wide,
+    Among(Vec<u32>),
 }
 
 impl<'s> Simulation<'s> {
@@ -62,7 +72,7 @@ impl<'s> Simulation<'s> {
             contenders: Vec::new(),
             setup: Box::new(Registry::builder),
             progress: Box::new(|_| {}),
-            search: true,
+            search: Search::Wide,
             samples: 180,
         }
     }
@@ -93,7 +103,32 @@ impl<'s> Simulation<'s> {
 
     /// Leaves out the search for the best fixed limit, which takes some thirty runs, and with it regret and settling.
     pub fn without_search(mut self) -> Self {
-        self.search = false;
+        self.search = Search::Not;
+        self
+    }
+
+    /// Looks for the best fixed limit among these and those at the knee alone, which takes as many runs: for a scenario whose
+    /// best limits, [`PhaseReference::best_fixed`](super::PhaseReference::best_fixed), are known from an earlier report.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::sim::{Contender, Scenario, Simulation};
+    ///
+    /// let scenario = Scenario::parse("small.toml", r#"
+    ///     duration = "10s"
+    ///     dependency = { servers = 10, latency = "20ms" }
+    ///     clients = [{ load = { open = { per_second = 1000 } } }]
+    /// "#)?;
+    /// let run = |simulation: Simulation<'_>| simulation.contender(Contender::fixed(5)).run();
+    /// let searched = run(Simulation::new(&scenario))?;
+    /// let best = searched.phases[0].best_fixed.unwrap();
+    /// let known = run(Simulation::new(&scenario).search_among([best]))?;
+    /// assert_eq!(known.results[0].regret, searched.results[0].regret);
+    /// # Ok::<(), resilience::Error>(())
+    /// ```
+    pub fn search_among(mut self, limits: impl IntoIterator<Item = u32>) -> Self {
+        self.search = Search::Among(limits.into_iter().map(|limit| limit.max(1)).collect());
         self
     }
 
@@ -123,11 +158,14 @@ impl<'s> Simulation<'s> {
             };
             records.push((contender.name.clone(), run(plan)?));
         }
-        let references = if self.search {
-            let mut heard = |limit| progress(&format!("{}: fixed {limit}", scenario.name()));
-            Some(search(scenario, setup, slice, &mut heard)?)
-        } else {
-            None
+        let mut heard = |limit| progress(&format!("{}: fixed {limit}", scenario.name()));
+        let among = match &self.search {
+            Search::Wide | Search::Not => None,
+            Search::Among(limits) => Some(&limits[..]),
+        };
+        let references = match self.search {
+            Search::Not => None,
+            _ => Some(search(scenario, setup, slice, among, &mut heard)?),
         };
         let mut report = Report::new(scenario, references.as_deref());
         for (name, record) in records {

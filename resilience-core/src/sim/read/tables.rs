@@ -4,9 +4,9 @@ use super::limit;
 use super::reader::{Field, Fields, Reader};
 use super::schedules::{positive, schedule};
 use crate::limit::LimitConfig;
-use crate::sim::law::Law;
+use crate::sim::law::{Kind, Law};
 use crate::sim::scenario::{
-    Client, Dependency, Discipline, Failure, FailureKind, Load, Quota, Scenario, Slowdown,
+    Client, Dependency, Discipline, Failure, FailureKind, Line, Load, Quota, Scenario, Slowdown,
 };
 use crate::sim::schedule::Schedule;
 
@@ -259,7 +259,13 @@ fn law(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Law> {
             Law::Exponential
         });
     }
-    let (name, inside) = reader.variant(field, &["uniform", "lognormal", "jitter", "bimodal"])?;
+    let (name, inside) = reader.variant(
+        field,
+        &["uniform", "lognormal", "jitter", "bimodal", "mixture"],
+    )?;
+    if name == "mixture" {
+        return mixture(reader, &inside).map(Law::Mixture);
+    }
     let mut fields = reader.table(&inside)?;
     let from = &mut fields;
     let factor = |reader: &mut Reader<'_>, field: &Field<'_>| reader.number(field, &(0.0..=1e6));
@@ -299,6 +305,42 @@ fn law(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Law> {
     };
     reader.done(fields);
     law
+}
+
+/// Reads `[{ share = 0.8, factor = 1, law = "exponential" }, …]`.
+fn mixture(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Vec<Kind>> {
+    let elements = reader.array(field)?;
+    if elements.is_empty() {
+        reader.expected(field, "at least one kind of calls");
+        return None;
+    }
+    let kinds: Vec<_> = elements
+        .iter()
+        .map(|element| kind(reader, element))
+        .collect();
+    let kinds: Vec<Kind> = kinds.into_iter().collect::<Option<_>>()?;
+    if kinds.iter().all(|kind| kind.share == 0.0) {
+        reader.expected(field, "a share above 0");
+        return None;
+    }
+    Some(kinds)
+}
+
+fn kind(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Kind> {
+    let mut fields = reader.table(field)?;
+    let from = &mut fields;
+    let share = reader.required(from, "share", "the share of these calls", share);
+    let slower = "how many times as long they take";
+    let factor = reader.required(from, "factor", slower, |reader, field| {
+        reader.number(field, &(1e-6..=1e6))
+    });
+    let law = or(from, "law", Law::Constant, |field| law(reader, &field));
+    reader.done(fields);
+    Some(Kind {
+        share: share?,
+        factor: factor?,
+        law: law?,
+    })
 }
 
 fn slowdown(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Slowdown> {
@@ -426,6 +468,10 @@ fn client(
         let name = reader.choice(&field, &["leaves", "goes_on"])?;
         Some(name == "goes_on")
     });
+    let queue = or(from, "queue", None, |field| {
+        let inside = reader.table(&field)?;
+        line(reader, inside).map(Some)
+    });
     let fixed = or(from, "fixed_limit", None, |field| {
         let limit = reader.whole(&field, &(1..=1_000_000))?;
         Some(Some(limit as u32))
@@ -444,9 +490,23 @@ fn client(
         leave: leave?,
         timeout: timeout?,
         goes_on: goes_on?,
+        queue: queue?,
         fixed: fixed?,
     };
     Some((client, count?))
+}
+
+fn line(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Line> {
+    let from = &mut fields;
+    let calls = reader.required(from, "calls", "how many may wait", |reader, field| {
+        reader.whole(field, &(1..=MOST as u64))
+    });
+    let wait = reader.required(from, "wait", "how long they wait at most", positive);
+    reader.done(fields);
+    Some(Line {
+        calls: calls? as usize,
+        wait: wait?,
+    })
 }
 
 fn load(reader: &mut Reader<'_>, field: &Field<'_>, duration: u64) -> Option<Load> {
