@@ -8,3 +8,4 @@ mod repeatability;
 mod rows;
 mod scores;
 mod support;
+mod training;

@@ -1,7 +1,10 @@
 //! What the tests share.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use resilience::sim::{Contender, ContenderResult, Report, Scenario, Simulation};
 
@@ -62,4 +65,28 @@ pub(crate) fn near(value: f64, expected: f64, share: f64) {
         "{value} for {expected}, off by {:.2} %",
         (value / expected - 1.0) * 100.0
     );
+}
+
+/// Does the work on each item, on all processors, and returns the results in the order of the items.
+pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+        let worker = || {
+            let mut done = Vec::new();
+            // Relaxed: nothing but the number is shared by it.
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(index) else {
+                    return done;
+                };
+                done.push((index, work(item)));
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let results = workers.into_iter().map(|worker| worker.join().unwrap());
+        results.flatten().collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
