@@ -2,6 +2,7 @@
 
 mod closed_forms;
 mod conservation;
+mod fairness;
 mod gallery;
 mod mistakes;
 mod repeatability;
