@@ -89,6 +89,36 @@ fn the_program_prints_a_table_and_writes_what_it_is_asked_for() {
     assert_eq!(report["results"][1]["name"], "fixed:30");
 }
 
+/// What the program prints and writes about a scenario.
+fn written(folder: &Path) -> [Vec<u8>; 3] {
+    let _ = fs::remove_dir_all(folder);
+    let (chart, json) = (folder.join("a.svg"), folder.join("a.json"));
+    let output = simulate(&[
+        "ten-clients",
+        "--seconds",
+        "4",
+        "--chart",
+        chart.to_str().unwrap(),
+        "--json",
+        json.to_str().unwrap(),
+    ]);
+    assert!(output.status.success());
+    [
+        output.stdout,
+        fs::read(chart).unwrap(),
+        fs::read(json).unwrap(),
+    ]
+}
+
+#[test]
+fn another_process_writes_the_same_byte_for_byte() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [one, other] = ["one", "other"].map(|name| written(&folder.join(name)));
+    assert!(one.iter().all(|bytes| bytes.len() > 100));
+    // Not `assert_eq`: nobody wants to read all of it.
+    assert!(one == other, "the two differ");
+}
+
 #[test]
 fn the_program_says_what_is_wrong_and_fails() {
     let output = simulate(&["light-lod"]);

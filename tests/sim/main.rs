@@ -6,6 +6,7 @@ mod fairness;
 mod gallery;
 mod mistakes;
 mod repeatability;
+mod replay;
 mod rows;
 mod scores;
 mod support;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use resilience::sim::{Contender, Report, Simulation};
+use resilience::sim::{Contender, Report, Simulation, algorithms};
 
-use crate::support::gallery;
+use crate::support::{each, gallery};
 
 fn run(name: &str, seed: Option<u64>) -> Report {
     let mut scenario = gallery(name).shortened(Duration::from_secs(10));
@@ -12,7 +12,7 @@ fn run(name: &str, seed: Option<u64>) -> Report {
         scenario = scenario.with_seed(seed);
     }
     Simulation::new(&scenario)
-        .contenders(["gradient2", "aimd", "vegas"].map(Contender::algorithm))
+        .contenders(algorithms().iter().copied().map(Contender::algorithm))
         .run()
         .unwrap()
 }
@@ -29,6 +29,15 @@ fn bytes(report: &Report) -> [String; 3] {
 fn the_same_seed_gives_the_same_report_byte_for_byte() {
     for name in ["five-servers", "ten-clients"] {
         assert_eq!(bytes(&run(name, None)), bytes(&run(name, None)), "{name}");
+    }
+}
+
+#[test]
+fn what_others_do_meanwhile_does_not_matter() {
+    let alone = bytes(&run("ten-clients", None));
+    // As many at once as there are processors, each on whatever thread comes to it.
+    for other in each(&[(); 4], |()| bytes(&run("ten-clients", None))) {
+        assert_eq!(alone, other);
     }
 }
 
@@ -59,7 +68,7 @@ fn reports_are_readable_in_each_form() {
     assert!(chart.starts_with("<svg") && chart.ends_with("</svg>\n"));
     assert!(!chart.contains("NaN") && !chart.contains("inf"), "{chart}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["results"][2]["name"], "vegas");
+    assert_eq!(json["results"][3]["name"], "vegas");
     assert!(
         json["results"][0]["regret"].is_number() && json["phases"][0]["best_fixed"].is_number()
     );

@@ -42,6 +42,10 @@ impl Sample {
 /// panicked calls, and calls admitted before the last decision that asked to
 /// [count afresh](crate::limit::algorithm::Decision::fresh)). Instants and latencies are in nanoseconds.
 ///
+/// A window holds all that an algorithm is told, so windows that were stored replay to the same decisions, given a format that
+/// keeps numbers exactly. It is `serde::Serialize` and `Deserialize` under the names of its fields; those that are missing
+/// are 0, as for a window stored before there was such a field.
+///
 /// # Examples
 ///
 /// ```
@@ -57,7 +61,11 @@ impl Sample {
 /// assert_eq!(window.max_in_flight, 7);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 #[non_exhaustive]
 pub struct Window {
     /// When the window began.
