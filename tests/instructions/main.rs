@@ -7,6 +7,7 @@ use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
 use resilience::time::ManualClock;
 use resilience_tests::calls;
+use resilience_tests::ticks::Ticks;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +29,12 @@ fn main() -> ExitCode {
                 let _ = black_box(calls::admitted(black_box(key)));
             }
         }
+        "tick-knee" => {
+            let mut ticks = Ticks::new();
+            for _ in 0..count {
+                let _ = black_box(ticks.tick());
+            }
+        }
         "admitted-async" => {
             for key in 1..=count {
                 let _ = black_box(calls::poll_admitted_async(black_box(key)));
@@ -47,9 +54,15 @@ fn main() -> ExitCode {
                 let _ = black_box(registry.adaptive_limit(black_box("orders")));
             }
         }
-        _ => {
-            eprintln!("no such kind of call: {kind}");
-            return ExitCode::FAILURE;
+        kind => {
+            let with = |(name, _): &&(&str, _)| kind.strip_prefix("admitted-") == Some(*name);
+            let Some((_, call)) = calls::WITH_ALGORITHMS.iter().find(with) else {
+                eprintln!("no such kind of call: {kind}");
+                return ExitCode::FAILURE;
+            };
+            for key in 1..=count {
+                let _ = black_box(call(black_box(key)));
+            }
         }
     }
     ExitCode::SUCCESS

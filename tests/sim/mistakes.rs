@@ -87,7 +87,7 @@ fn each_mistake_is_told_with_its_line_key_and_what_is_expected() {
 }
 
 #[test]
-fn mistakes_in_the_tables_are_told_too() {
+fn mistakes_in_the_dependency_are_told_too() {
     for (wrong, expected) in [
         (
             "latency = 20",
@@ -171,6 +171,10 @@ fn mistakes_in_the_tables_are_told_too() {
         assert_eq!(messages.len(), 1, "{wrong}: {messages:#?}");
         assert!(messages[0].contains(expected), "{wrong}: {messages:#?}");
     }
+}
+
+#[test]
+fn mistakes_in_clients_are_told_too() {
     for (wrong, expected) in [
         ("{ }", "`clients[0]` has no `load`"),
         ("3", "`clients[0]` is 3, expected a table"),

@@ -98,6 +98,23 @@ macro_rules! apart {
 
 apart!(first second third fourth);
 
+macro_rules! with_algorithms {
+    ($($name:ident $algorithm:literal)*) => {
+        /// Calls that are admitted, by the algorithm that finds their limit.
+        pub const WITH_ALGORITHMS: &[(&str, fn(u64) -> Result<u64, CallError>)] = &[$(($algorithm, $name),)*];
+
+        $(
+            #[adaptive_limit(initial_limit = 100, min_limit = 100, max_limit = 100, algorithm = $algorithm)]
+            #[inline(never)]
+            fn $name(key: u64) -> Result<u64, CallError> {
+                find(key)
+            }
+        )*
+    };
+}
+
+with_algorithms!(knee "knee" gradient2 "gradient2" aimd "aimd" vegas "vegas");
+
 /// An async call that is admitted and ready at once.
 ///
 /// # Errors

@@ -2,3 +2,4 @@
 
 pub mod allocations;
 pub mod calls;
+pub mod ticks;

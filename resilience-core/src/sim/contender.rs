@@ -1,7 +1,7 @@
 //! What is let loose on a scenario.
 
+use super::limits::Guard;
 use super::read;
-use super::run::Guard;
 use super::scenario::Scenario;
 use crate::error::Error;
 use crate::limit::LimitConfig;

@@ -38,8 +38,10 @@
 mod chart;
 mod contender;
 mod dependency;
+mod events;
 mod histogram;
 mod law;
+mod limits;
 mod random;
 mod read;
 mod record;

@@ -1,28 +1,20 @@
 //! One run: events in the order of virtual time, through the limits that production has.
 
-use std::cell::OnceCell;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::dependency::{Entry, Station, Ticket};
+use super::events::{Event, Happening};
+use super::limits::{Guard, Limits};
 use super::random::Random;
 use super::record::{End, Record};
 use super::report::Moment;
 use super::scenario::{Client, FailureKind, Line, Load, Scenario};
 use crate::error::Error;
-use crate::limit::algorithm::Jitter;
-use crate::limit::{AdaptiveLimit, LimitConfig, Permit};
+use crate::limit::Permit;
 use crate::outcome::Outcome;
-use crate::registry::{Builder, Registry};
+use crate::registry::Builder;
 use crate::time::ManualClock;
-
-/// Who decides how many calls a client may have in flight.
-#[derive(Clone, Debug)]
-pub(super) enum Guard {
-    Adaptive(Box<LimitConfig>),
-    Fixed(u32),
-    Unlimited,
-}
 
 /// Makes the registry's builder: with it come custom algorithms and defaults.
 pub(super) type Setup<'s> = &'s (dyn Fn() -> Builder + Sync);
@@ -47,109 +39,8 @@ pub(super) struct Plan<'s> {
 pub(super) fn run(plan: Plan<'_>) -> Result<Record, Error> {
     let clock = ManualClock::new();
     let registry = (plan.setup)().clock(clock.clone()).build()?;
-    let limits = Limits::new(&plan, registry)?;
+    let limits = Limits::new(plan.scenario, plan.guard, registry)?;
     Ok(Run::new(plan, clock, &limits).run())
-}
-
-/// The limits of the clients, each made when its client joins.
-struct Limits {
-    registry: Registry,
-    configs: Vec<LimitConfig>,
-    made: Vec<OnceCell<AdaptiveLimit>>,
-}
-
-impl Limits {
-    fn new(plan: &Plan<'_>, registry: Registry) -> Result<Self, Error> {
-        let clients = &plan.scenario.clients;
-        let configs: Vec<LimitConfig> = clients
-            .iter()
-            .enumerate()
-            .map(|(number, client)| config(plan, client, number))
-            .collect();
-        // So that nothing can be wrong with the settings once clients join.
-        if let Guard::Adaptive(config) = plan.guard {
-            registry.register("settings", LimitConfig::clone(config))?;
-        }
-        Ok(Self {
-            registry,
-            configs,
-            made: vec![OnceCell::new(); clients.len()],
-        })
-    }
-
-    fn of(&self, client: usize) -> &AdaptiveLimit {
-        self.made[client].get_or_init(|| {
-            self.registry
-                .register(format!("client-{client}"), self.configs[client].clone())
-                .expect("the settings were found right before the run")
-        })
-    }
-}
-
-fn config(plan: &Plan<'_>, client: &Client, number: usize) -> LimitConfig {
-    let fixed = |limit: u32| {
-        LimitConfig::new()
-            .min_limit(limit)
-            .initial_limit(limit)
-            .max_limit(limit)
-    };
-    match (client.fixed, plan.guard) {
-        (Some(limit), _) => fixed(limit),
-        (None, Guard::Fixed(limit)) => fixed(*limit),
-        (None, Guard::Unlimited) => LimitConfig::new().enabled(false),
-        (None, Guard::Adaptive(config)) => {
-            let mut config = LimitConfig::clone(config);
-            // The library's own is scattered by a hash that another version of Rust may compute otherwise.
-            let seed = Random::stream(plan.scenario.seed, 0xf1e1d)
-                .part(number as u64)
-                .next();
-            config.jitter.get_or_insert(Jitter::Seeded(seed));
-            config
-        }
-    }
-}
-
-/// What happens at a moment.
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    Join(u32),
-    Arrival(u32),
-    User(u32),
-    /// A call reaches the dependency.
-    Enters(Ticket),
-    /// An answer reaches the caller.
-    Answer(Ticket),
-    /// The time-out of a client's oldest call may be up.
-    TimeOut(u32),
-    /// The oldest call that waits for a client's limit may have waited long enough.
-    WaitOver(u32),
-    /// The dependency changes.
-    Change,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Event {
-    at: u64,
-    /// Of several at one moment, the first scheduled comes first.
-    number: u64,
-    happening: Happening,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

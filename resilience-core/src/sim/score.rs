@@ -1,8 +1,9 @@
 //! How good a run is, and against what.
 
+use super::limits::Guard;
 use super::random::{Random, power};
 use super::record::{Phase, Record, Slice};
-use super::run::{Guard, Plan, Setup, run};
+use super::run::{Plan, Setup, run};
 use super::scenario::Scenario;
 use crate::error::Error;
 
