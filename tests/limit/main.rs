@@ -8,4 +8,5 @@ mod slots;
 mod storm;
 mod support;
 mod vectors;
+mod waiting;
 mod windows;

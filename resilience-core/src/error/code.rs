@@ -24,6 +24,8 @@ codes! {
     LIMIT_EXCEEDED = "R4C-CALL-001", "rejected: the calls in flight are at the limit";
     TIMED_OUT = "R4C-CALL-002", "the call took longer than its time-out";
     BULKHEAD_FULL = "R4C-CALL-003", "rejected: the bulkhead is full";
+    QUEUE_FULL = "R4C-CALL-004", "rejected: the calls in flight are at the limit, and as many wait as may";
+    WAIT_TIMED_OUT = "R4C-CALL-005", "rejected: no slot came free in the time that the call may wait";
     INVALID_SETTING = "R4C-REG-001", "a setting given in code is out of its range";
     UNKNOWN_ALGORITHM = "R4C-REG-002", "an algorithm that is neither built in nor added to the registry";
     RESERVED_NAME = "R4C-REG-003", "a name that is empty or reserved";

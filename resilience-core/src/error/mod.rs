@@ -11,6 +11,7 @@ pub use code::Code;
 pub(crate) use problem::{Origin, Problem, did_you_mean, listed};
 
 use crate::id::Id;
+use crate::time::nanos;
 
 /// Everything that can go wrong: a call that was not let through or not let finish, or settings that do not fit.
 ///
@@ -45,6 +46,19 @@ enum Repr {
         limit: u32,
         in_flight: u32,
     },
+    QueueFull {
+        id: Id,
+        limit: u32,
+        in_flight: u32,
+        queue_limit: u32,
+    },
+    WaitTimedOut {
+        id: Id,
+        limit: u32,
+        in_flight: u32,
+        /// In nanoseconds, which keeps the error small.
+        after: u64,
+    },
     BulkheadFull {
         id: Id,
         limit: u32,
@@ -65,6 +79,29 @@ impl Error {
             id,
             limit,
             in_flight,
+        })
+    }
+
+    /// Returns the error of a call that found the limit reached and the queue full.
+    #[inline]
+    pub(crate) fn queue_full(id: Id, limit: u32, in_flight: u32, queue_limit: u32) -> Self {
+        Self(Repr::QueueFull {
+            id,
+            limit,
+            in_flight,
+            queue_limit,
+        })
+    }
+
+    /// Returns the error of a call that waited for a slot in vain.
+    #[inline]
+    pub(crate) fn wait_timed_out(id: Id, limit: u32, in_flight: u32, after: Duration) -> Self {
+        let after = nanos(after);
+        Self(Repr::WaitTimedOut {
+            id,
+            limit,
+            in_flight,
+            after,
         })
     }
 
@@ -120,6 +157,8 @@ impl Error {
     pub fn code(&self) -> Code {
         match &self.0 {
             Repr::LimitExceeded { .. } => Code::LIMIT_EXCEEDED,
+            Repr::QueueFull { .. } => Code::QUEUE_FULL,
+            Repr::WaitTimedOut { .. } => Code::WAIT_TIMED_OUT,
             Repr::BulkheadFull { .. } => Code::BULKHEAD_FULL,
             Repr::TimedOut { .. } => Code::TIMED_OUT,
             Repr::Settings(problems) => problems[0].code,
@@ -138,6 +177,8 @@ impl Error {
     pub fn id(&self) -> Option<&Id> {
         match &self.0 {
             Repr::LimitExceeded { id, .. }
+            | Repr::QueueFull { id, .. }
+            | Repr::WaitTimedOut { id, .. }
             | Repr::BulkheadFull { id, .. }
             | Repr::TimedOut { id, .. } => Some(id),
             Repr::Settings(_) => None,
@@ -147,7 +188,10 @@ impl Error {
     /// Returns the limit in force when the call was rejected, in calls; `None` if it was not rejected by a limit.
     pub fn limit(&self) -> Option<u32> {
         match &self.0 {
-            Repr::LimitExceeded { limit, .. } | Repr::BulkheadFull { limit, .. } => Some(*limit),
+            Repr::LimitExceeded { limit, .. }
+            | Repr::QueueFull { limit, .. }
+            | Repr::WaitTimedOut { limit, .. }
+            | Repr::BulkheadFull { limit, .. } => Some(*limit),
             _ => None,
         }
     }
@@ -155,14 +199,30 @@ impl Error {
     /// Returns the calls in flight when an adaptive limit rejected the call.
     pub fn in_flight(&self) -> Option<u32> {
         match &self.0 {
-            Repr::LimitExceeded { in_flight, .. } => Some(*in_flight),
+            Repr::LimitExceeded { in_flight, .. }
+            | Repr::QueueFull { in_flight, .. }
+            | Repr::WaitTimedOut { in_flight, .. } => Some(*in_flight),
             _ => None,
         }
     }
 
-    /// Returns whether an adaptive limit rejected the call; its body did not run.
+    /// Returns whether an adaptive limit rejected the call, at once or after a wait; its body did not run.
     pub fn is_limit_exceeded(&self) -> bool {
-        matches!(self.0, Repr::LimitExceeded { .. })
+        matches!(
+            self.0,
+            Repr::LimitExceeded { .. } | Repr::QueueFull { .. } | Repr::WaitTimedOut { .. }
+        )
+    }
+
+    /// Returns whether an adaptive limit rejected the call because as many were waiting for a slot as may.
+    pub fn is_queue_full(&self) -> bool {
+        matches!(self.0, Repr::QueueFull { .. })
+    }
+
+    /// Returns whether an adaptive limit rejected the call because no slot came free in the time that it may wait. That is no
+    /// [time-out](Self::is_timed_out) of the call: its body did not run.
+    pub fn is_wait_timed_out(&self) -> bool {
+        matches!(self.0, Repr::WaitTimedOut { .. })
     }
 
     /// Returns whether a bulkhead rejected the call; its body did not run.
@@ -192,6 +252,29 @@ impl fmt::Display for Error {
                 write!(
                     f,
                     "limit of `{id}` exceeded: {in_flight} in flight, limit {limit}"
+                )
+            }
+            Repr::QueueFull {
+                id,
+                limit,
+                in_flight,
+                queue_limit,
+            } => {
+                write!(
+                    f,
+                    "limit of `{id}` exceeded, and its queue is full: {in_flight} in flight, limit {limit}, queue limit {queue_limit}"
+                )
+            }
+            Repr::WaitTimedOut {
+                id,
+                limit,
+                in_flight,
+                after,
+            } => {
+                let after = Duration::from_nanos(*after);
+                write!(
+                    f,
+                    "limit of `{id}` exceeded, and no slot came free within {after:?}: {in_flight} in flight, limit {limit}"
                 )
             }
             Repr::BulkheadFull { id, limit } => {

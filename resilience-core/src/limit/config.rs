@@ -22,6 +22,22 @@ pub enum Preset {
     Netflix,
 }
 
+/// What a limit does with the calls that are too many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+#[non_exhaustive]
+pub enum Mode {
+    /// It rejects them, or has them wait.
+    #[default]
+    Enforce,
+    /// It lets them pass and counts them.
+    Observe,
+}
+
 /// Names of kinds of errors.
 ///
 /// # Examples
@@ -147,6 +163,13 @@ config! {
     min_window_samples: u32, u32, check::count;
     /// Sets whether the limit is in force. Off, every call passes and nothing is measured. On by default.
     enabled: bool, bool, check::free;
+    /// Sets how long a call may wait for a slot: from 1 ms to 1 h, or 0 for no wait. No wait by default: what is too much is
+    /// rejected at once.
+    max_wait: Duration, Duration, check::wait;
+    /// Sets how many calls may wait for a slot at a time: from 1 to 1,000,000. 100 by default. Without a `max_wait` none waits.
+    queue_limit: u32, u32, check::count;
+    /// Sets whether calls that are too many are rejected, or only counted and let pass. [`Mode::Enforce`] by default.
+    mode: Mode, Mode, check::free;
     /// Sets which errors mean overload, by the names of their kinds: `timeout`, `limit-exceeded`, `bulkhead-full` and those
     /// that were [added](crate::registry::Builder::kind) to the registry. An error means overload if it or anything in its
     /// source chain is of one of them. Time-outs and full bulkheads by default; none if the list is empty.
@@ -234,6 +257,10 @@ mod check {
     pub(super) fn window(value: &Duration) -> Outside {
         (!(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(value))
             .then_some("from 1ms to 1h")
+    }
+
+    pub(super) fn wait(value: &Duration) -> Outside {
+        (!value.is_zero() && window(value).is_some()).then_some("from 1ms to 1h, or 0")
     }
 
     pub(super) fn threshold(value: &Duration) -> Outside {

@@ -1,10 +1,14 @@
 //! What users hold of a limit.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use super::instance::{Instance, InstanceRef};
 use super::listeners::Subscription;
-use super::permit::Permit;
+use super::permit::{Guard, Permit};
+use super::queue::Entry;
 use super::snapshot::Snapshot;
 use crate::error::Error;
 use crate::event::Event;
@@ -53,14 +57,16 @@ impl AdaptiveLimit {
 
     /// Takes a slot for a call, to be given back by the [`Permit`].
     ///
-    /// This is what the attribute does; use it where the attribute cannot stand. Takes no lock and allocates nothing.
+    /// Never waits, whatever the settings say; use [`acquire`](Self::acquire) for that. While nobody waits, it takes no lock
+    /// and allocates nothing.
     ///
     /// # Errors
     ///
-    /// An error for which [`Error::is_limit_exceeded`] holds if as many calls are in flight as the limit allows.
+    /// An error for which [`Error::is_limit_exceeded`] holds if as many calls are in flight as the limit allows, or others wait
+    /// for a slot.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, Error> {
-        Permit::acquire(InstanceRef::Borrowed(&self.0))
+        Permit::try_acquire(InstanceRef::Borrowed(&self.0))
     }
 
     /// Like [`try_acquire`](Self::try_acquire), with a permit that borrows nothing, to be moved to another thread or
@@ -70,7 +76,99 @@ impl AdaptiveLimit {
     ///
     /// As for [`try_acquire`](Self::try_acquire).
     pub fn try_acquire_owned(&self) -> Result<Permit<'static>, Error> {
+        Permit::try_acquire(InstanceRef::Shared(self.0.clone()))
+    }
+
+    /// Takes a slot for a call; the thread waits for one if there is none and [`max_wait`](super::LimitConfig::max_wait) is
+    /// set. Without it, this is [`try_acquire`](Self::try_acquire).
+    ///
+    /// This is what the attribute does on a fn that is not `async`; use it where the attribute cannot stand. On a thread that
+    /// other tasks run on, use [`acquire_async`](Self::acquire_async).
+    ///
+    /// # Errors
+    ///
+    /// An error for which [`Error::is_limit_exceeded`] holds: [`Error::is_queue_full`] too if as many wait as may,
+    /// [`Error::is_wait_timed_out`] too if no slot came free in time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::Outcome;
+    /// use resilience::limit::LimitConfig;
+    /// use resilience::registry::Registry;
+    /// use std::time::Duration;
+    ///
+    /// let config = LimitConfig::new().initial_limit(1).max_limit(1).max_wait(Duration::from_secs(1));
+    /// let orders = Registry::new().register("orders", config)?;
+    ///
+    /// let permit = orders.acquire()?;
+    /// std::thread::scope(|scope| {
+    ///     let waiting = scope.spawn(|| orders.acquire().map(|permit| permit.complete(Outcome::Success)));
+    ///     permit.complete(Outcome::Success);
+    ///     waiting.join().unwrap()
+    /// })?;
+    /// # Ok::<(), resilience::Error>(())
+    /// ```
+    #[inline]
+    pub fn acquire(&self) -> Result<Permit<'_>, Error> {
+        Permit::acquire(InstanceRef::Borrowed(&self.0))
+    }
+
+    /// Like [`acquire`](Self::acquire), with a permit that borrows nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub fn acquire_owned(&self) -> Result<Permit<'static>, Error> {
         Permit::acquire(InstanceRef::Shared(self.0.clone()))
+    }
+
+    /// Like [`acquire`](Self::acquire), as a future: the slot is taken, or the wait begins, when it is first polled.
+    ///
+    /// Runs on any executor. Dropped before it is ready, it gives up its place in the queue; a slot that it was given at
+    /// that moment goes to the next who waits.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::limit::LimitConfig;
+    /// use resilience::registry::Registry;
+    /// use resilience::time::ManualClock;
+    /// use std::pin::pin;
+    /// use std::task::{Context, Poll, Waker};
+    /// use std::time::Duration;
+    ///
+    /// let clock = ManualClock::new();
+    /// let registry = Registry::builder().clock(clock.clone()).build()?;
+    /// let config = LimitConfig::new().initial_limit(1).max_limit(1).max_wait(Duration::from_secs(1));
+    /// let orders = registry.register("orders", config)?;
+    /// let mut context = Context::from_waker(Waker::noop());
+    ///
+    /// let permit = orders.try_acquire()?;
+    /// let (mut first, mut second) = (pin!(orders.acquire_async()), pin!(orders.acquire_async()));
+    /// assert!(first.as_mut().poll(&mut context).is_pending());
+    /// clock.advance(Duration::from_millis(500));
+    /// assert!(second.as_mut().poll(&mut context).is_pending());
+    ///
+    /// drop(permit); // the slot goes to the first
+    /// assert!(matches!(first.poll(&mut context), Poll::Ready(Ok(_))));
+    /// # Ok::<(), resilience::Error>(())
+    /// ```
+    pub fn acquire_async(&self) -> Acquire<'_> {
+        Acquire(Entry::new(InstanceRef::Borrowed(&self.0)))
+    }
+
+    /// Like [`acquire_async`](Self::acquire_async), with a future and a permit that borrow nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub fn acquire_async_owned(&self) -> Acquire<'static> {
+        Acquire(Entry::new(InstanceRef::Shared(self.0.clone())))
     }
 
     /// Returns what the limit is now and how it came to be that.
@@ -93,5 +191,24 @@ impl AdaptiveLimit {
     /// [`Algorithm`](super::algorithm::Algorithm): it would wait for itself.
     pub fn reset(&self) {
         self.0.reset();
+    }
+}
+
+/// A slot to come: the future that [`AdaptiveLimit::acquire_async`] returns.
+///
+/// # Panics
+///
+/// If it is polled after it was ready.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Acquire<'a>(Entry<InstanceRef<'a>>);
+
+impl<'a> Future for Acquire<'a> {
+    type Output = Result<Permit<'a>, Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let entry = &mut self.get_mut().0;
+        let admitted = std::task::ready!(entry.poll(context)).map(Guard::suspend);
+        Poll::Ready(admitted.map(|call| Permit::of(entry.instance().clone(), call)))
     }
 }

@@ -3,13 +3,15 @@
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::algorithm::{Close, Decision};
 use super::listeners::Listeners;
 use super::log2::{natural, natural_square};
+use super::queue::{Called, Queue, Ticket};
 use super::running::Running;
 use super::settings::LimitSettings;
-use super::slots::{self, Slots};
+use super::slots::{self, AtOnce, Full, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
 use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
 use super::window::{Window, WindowRule};
@@ -30,6 +32,8 @@ pub(crate) struct Instance {
     clock: SharedClock,
     stripes: Stripes,
     id: Id,
+    /// Shared with the alarms of those who wait.
+    queue: Arc<Queue>,
     controller: Mutex<Controller>,
     /// What the last decision and the last change of settings left to be seen. Never held while foreign code runs, unlike
     /// the controller.
@@ -113,7 +117,7 @@ impl Instance {
         let algorithm = Running::start(&settings, clock.seed(id.as_str()));
         let rule = settings.window_rule(algorithm.get().window_rule());
         Self {
-            slots: Padded(Slots::new(settings.bounds.initial(), settings.enabled)),
+            slots: Padded(Slots::new(settings.bounds.initial(), settings.rules())),
             pace: Padded(Pace {
                 next_close: AtomicU64::new(now.saturating_add(rule.duration)),
                 epoch: AtomicU64::new(0),
@@ -123,6 +127,7 @@ impl Instance {
             clock,
             stripes: Stripes::new(),
             id,
+            queue: Arc::new(Queue::new(settings.patience())),
             controller: Mutex::new(Controller {
                 algorithm,
                 rule,
@@ -173,43 +178,131 @@ impl Instance {
         self.slots.in_flight()
     }
 
-    /// Takes a slot if one is free.
+    pub(crate) fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    pub(crate) fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+
+    pub(crate) fn clock(&self) -> &SharedClock {
+        &self.clock
+    }
+
+    /// When a wait that begins now is to end.
+    pub(crate) fn deadline(&self, max_wait: u64) -> u64 {
+        self.clock.now().saturating_add(max_wait)
+    }
+
+    /// Takes a slot if one is free and nobody waits for it.
     #[inline]
     pub(crate) fn admit(&self) -> Result<Admitted, Full> {
         match self.slots.try_acquire() {
-            slots::Admission::Admitted { in_flight } => Ok(self.start(in_flight)),
-            slots::Admission::Off => Ok(Admitted::default()),
-            slots::Admission::Full { limit, in_flight } => {
-                self.stripes.reject();
-                Err(Full { limit, in_flight })
-            }
+            AtOnce::Admitted { in_flight } => Ok(self.start(in_flight)),
+            AtOnce::Full(full) => Err(full),
+            AtOnce::Unusual => self.admit_unusually(),
         }
     }
 
-    /// Counts a call that took a slot.
+    #[cold]
+    fn admit_unusually(&self) -> Result<Admitted, Full> {
+        match self.slots.pass() {
+            slots::Admission::Full(_) => {
+                self.begin(self.queue.acquire_unless_awaited(&self.slots))
+            }
+            passes => self.begin(passes),
+        }
+    }
+
+    /// Begins a call with this answer.
+    pub(crate) fn begin(&self, admission: slots::Admission) -> Result<Admitted, Full> {
+        match admission {
+            slots::Admission::Admitted { in_flight } => Ok(self.start(in_flight)),
+            slots::Admission::Beyond { in_flight } => Ok(self.start(in_flight | Admitted::BEYOND)),
+            slots::Admission::Off => Ok(Admitted::default()),
+            slots::Admission::Full(full) => Err(full),
+        }
+    }
+
+    /// Counts a call that was admitted. `holds` is the calls in flight, with [`Admitted::BEYOND`] if it holds no slot.
     // Out of line, as `end` is: what is inlined into each limited function is only what a rejection needs.
     #[inline(never)]
-    fn start(&self, in_flight: u32) -> Admitted {
+    fn start(&self, holds: u32) -> Admitted {
+        let call = Admitted {
+            started: 0,
+            holds,
+            epoch: 0,
+        };
         // A clock is foreign code: if it panics, there is no permit yet that would give the slot back.
-        let slot = Slot(&self.slots);
+        let slot = Slot(self, call);
         let started = self.clock.now();
         self.stripes.admit(Admission {
             started,
-            in_flight,
+            in_flight: call.in_flight(),
             window: self.pace.window.load(Ordering::Relaxed),
         });
         slot.hand_over();
         Admitted {
             started,
-            in_flight,
+            holds,
             epoch: self.epoch(),
+        }
+    }
+
+    /// Gives back what a call holds.
+    #[inline]
+    fn give_back(&self, call: Admitted) {
+        if call.holds_a_slot() {
+            if self.slots.release() {
+                self.queue.hand_out(&self.slots);
+            }
+        } else {
+            self.slots.release_beyond();
+        }
+    }
+
+    /// Hands out to those who wait what another limit or other settings have made room for. For the caller to call when it
+    /// holds no lock, since wakers are foreign code.
+    pub(crate) fn call_waiting(&self) {
+        if self.slots.awaited() {
+            self.queue.hand_out(&self.slots);
+        }
+    }
+
+    /// Gives up a place in the queue, or what it was given up for meanwhile.
+    #[cold]
+    pub(crate) fn leave(&self, ticket: Ticket) {
+        match self.queue.leave(ticket) {
+            Some(Called::In(slots::Admission::Admitted { in_flight })) => {
+                self.give_back(Admitted::holding(in_flight));
+            }
+            Some(Called::In(slots::Admission::Beyond { in_flight })) => {
+                self.give_back(Admitted::holding(in_flight | Admitted::BEYOND));
+            }
+            Some(Called::TimedOut(_)) => self.count_rejection(),
+            Some(Called::In(_)) | None => {}
         }
     }
 
     /// The error of a call that found all slots taken.
     #[inline]
     pub(crate) fn rejection(&self, full: Full) -> Error {
+        self.count_rejection();
         Error::limit_exceeded(self.id.clone(), full.limit, full.in_flight)
+    }
+
+    /// The error of a call that waited for so many nanoseconds.
+    #[cold]
+    pub(crate) fn wait_timed_out(&self, after: u64) -> Error {
+        self.count_rejection();
+        let after = Duration::from_nanos(after);
+        Error::wait_timed_out(self.id.clone(), self.limit(), self.in_flight(), after)
+    }
+
+    #[inline]
+    pub(crate) fn count_rejection(&self) {
+        self.stripes.reject();
     }
 
     /// Ends a call that was cancelled or panicked.
@@ -224,7 +317,7 @@ impl Instance {
     #[inline(never)]
     pub(crate) fn end(&self, call: Admitted, outcome: Option<Outcome>) {
         // The slot is given back after the clock is read, and even if that panics.
-        let slot = Slot(&self.slots);
+        let slot = Slot(self, call);
         let ended = self.clock.now();
         drop(slot);
         let counts = call.epoch == self.epoch();
@@ -244,7 +337,7 @@ impl Instance {
         self.stripes.end(Call {
             started: call.started,
             ended,
-            in_flight: call.in_flight,
+            in_flight: call.in_flight(),
             kind,
             window: self.pace.window.load(Ordering::Relaxed),
         });
@@ -259,7 +352,9 @@ impl Instance {
         let Some(controller) = try_lock(&self.controller) else {
             return;
         };
-        if let Some(event) = self.decide(controller, now) {
+        let event = self.decide(controller, now);
+        self.call_waiting();
+        if let Some(event) = event {
             // The lock is free: a listener may call back, block or panic, and the next window still closes.
             self.tell(&event);
         }
@@ -442,6 +537,7 @@ impl Instance {
             let anew = Decision::new(initial, Reason::Initial).fresh(true);
             self.apply(controller, &sums, now, anew, None)
         };
+        self.call_waiting();
         if let Some(event) = event {
             self.tell(&event);
         }
@@ -450,7 +546,7 @@ impl Instance {
     /// Puts other settings in force without a break: calls in flight keep their slots, the limit stays as far as it is
     /// within the new bounds, and the same algorithm keeps what it has learned.
     ///
-    /// Returns what is to be told, for the caller to tell when it holds no lock.
+    /// Returns what is to be told, for the caller to tell when it holds no lock, and has [those who wait called](Self::call_waiting).
     pub(crate) fn reconfigure(&self, settings: &Arc<LimitSettings>) -> Option<Event> {
         let (event, replaced) = self.take(settings);
         // Foreign code, dropped when the lock is free. Other limits take their settings whatever it does.
@@ -499,7 +595,8 @@ impl Instance {
             let sums = self.sums();
             self.open_window(controller, &sums, now);
         }
-        self.slots.set_enabled(settings.enabled);
+        self.slots.set_rules(settings.rules());
+        self.queue.set_patience(settings.patience());
         let algorithms = contained(|| controller.algorithm.get().window_rule());
         let rule = settings.window_rule(algorithms.unwrap_or(controller.rule));
         // Another algorithm does not wait for as long as the one before wanted to.
@@ -555,15 +652,18 @@ impl Instance {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let published = lock(&self.published).clone();
         let sums = self.stripes.sums();
+        let (queued, waits) = self.queue.seen();
         let settings = &published.settings;
         let bounds = settings.bounds;
         Snapshot {
             id: self.id.clone(),
             algorithm: settings.algorithm.name().to_owned(),
             enabled: self.slots.enabled(),
+            mode: settings.mode,
             limit: self.slots.limit(),
             exact_limit: bounds.clamp(published.limit),
             in_flight: self.slots.in_flight(),
+            queued,
             initial_limit: bounds.initial(),
             min_limit: bounds.min(),
             max_limit: bounds.max(),
@@ -574,6 +674,11 @@ impl Instance {
             counters: Counters {
                 admitted: sums.admitted,
                 rejected: sums.rejected,
+                would_reject: self.slots.would_reject(),
+                queued: waits.queued,
+                queue_full: waits.found_full,
+                wait_timed_out: waits.timed_out,
+                wait_cancelled: waits.cancelled,
                 succeeded: sums.successes + sums.stale_successes,
                 dropped: sums.drops + sums.stale_drops,
                 ignored: sums.ignored,
@@ -602,8 +707,8 @@ impl fmt::Debug for Instance {
     }
 }
 
-/// A slot that is given back when this is dropped.
-struct Slot<'a>(&'a Slots);
+/// What a call holds, to be given back when this is dropped.
+struct Slot<'a>(&'a Instance, Admitted);
 
 impl Slot<'_> {
     /// Leaves it to another to give the slot back.
@@ -616,30 +721,46 @@ impl Slot<'_> {
 impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.release();
+        self.0.give_back(self.1);
     }
 }
 
-/// An admitted call. One that was let through while the limit was switched off holds no slot: its `in_flight` is 0.
+/// An admitted call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Admitted {
     started: u64,
-    in_flight: u32,
+    /// The calls in flight, itself included, with [`BEYOND`](Self::BEYOND) if it holds no slot; 0 if it was let through while
+    /// the limit was switched off.
+    holds: u32,
     epoch: u32,
 }
 
 impl Admitted {
-    #[inline]
-    pub(crate) fn holds_a_slot(self) -> bool {
-        self.in_flight != 0
-    }
-}
+    /// Marks a call that was let through beyond a limit that was observed only.
+    const BEYOND: u32 = 1 << 31;
 
-/// A call that found all slots taken. Not an [`Error`] yet: two numbers stay in registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Full {
-    limit: u32,
-    in_flight: u32,
+    fn holding(holds: u32) -> Self {
+        Self {
+            holds,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is to be ended.
+    #[inline]
+    pub(crate) fn is_counted(self) -> bool {
+        self.holds != 0
+    }
+
+    #[inline]
+    fn holds_a_slot(self) -> bool {
+        self.holds & Self::BEYOND == 0
+    }
+
+    #[inline]
+    fn in_flight(self) -> u32 {
+        self.holds & !Self::BEYOND
+    }
 }
 
 /// How an instance is held: borrowed where it outlives the holder, as the instance of a call site does, else shared.

@@ -9,6 +9,7 @@ mod log2;
 #[cfg(all(test, loom))]
 mod models;
 pub(crate) mod permit;
+pub(crate) mod queue;
 mod running;
 pub(crate) mod settings;
 mod slots;
@@ -16,8 +17,8 @@ mod snapshot;
 mod stripes;
 pub mod window;
 
-pub use config::{Kinds, LimitConfig, Preset};
-pub use handle::AdaptiveLimit;
+pub use config::{Kinds, LimitConfig, Mode, Preset};
+pub use handle::{Acquire, AdaptiveLimit};
 pub use listeners::Subscription;
 pub use permit::Permit;
 pub use snapshot::{Counters, LastWindow, Snapshot};

@@ -132,7 +132,7 @@ fn a_limit_switched_off_and_on_beside_a_call_loses_no_slot_and_invents_none() {
             let instance = instance.clone();
             thread::spawn(move || {
                 let call = instance.admit().unwrap();
-                let holds_a_slot = call.holds_a_slot();
+                let holds_a_slot = call.is_counted();
                 if holds_a_slot {
                     instance.end(call, Some(Outcome::Success));
                 }

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::instance::{Admitted, Instance, InstanceRef};
+use super::queue;
 use crate::error::Error;
 use crate::outcome::Outcome;
 
@@ -25,8 +26,19 @@ pub struct Permit<'a>(Guard<InstanceRef<'a>>);
 
 impl<'a> Permit<'a> {
     #[inline]
+    pub(crate) fn try_acquire(instance: InstanceRef<'a>) -> Result<Self, Error> {
+        Guard::try_acquire(instance).map(Self)
+    }
+
+    /// Has the thread wait for a slot if it may.
+    #[inline]
     pub(crate) fn acquire(instance: InstanceRef<'a>) -> Result<Self, Error> {
-        Guard::acquire(instance).map(Self)
+        queue::wait(instance).map(Self)
+    }
+
+    /// Of a call that was admitted.
+    pub(crate) fn of(instance: InstanceRef<'a>, call: Admitted) -> Self {
+        Self(Guard::of(instance, call))
     }
 
     /// Gives the slot back and counts the call as `outcome` says.
@@ -44,17 +56,23 @@ impl<'a> Permit<'a> {
 #[derive(Debug)]
 pub(crate) struct Guard<I: Deref<Target = Instance>> {
     instance: I,
-    /// Holds nothing once the slot is given back.
+    /// Stands for nothing once the slot is given back.
     call: Admitted,
 }
 
 impl<I: Deref<Target = Instance>> Guard<I> {
     #[inline]
-    pub(crate) fn acquire(instance: I) -> Result<Self, Error> {
+    fn try_acquire(instance: I) -> Result<Self, Error> {
         match instance.admit() {
             Ok(call) => Ok(Self { instance, call }),
             Err(full) => Err(instance.rejection(full)),
         }
+    }
+
+    /// Of a call that was admitted.
+    #[inline]
+    pub(crate) fn of(instance: I, call: Admitted) -> Self {
+        Self { instance, call }
     }
 
     #[inline]
@@ -65,42 +83,9 @@ impl<I: Deref<Target = Instance>> Guard<I> {
     #[inline]
     pub(crate) fn complete(mut self, outcome: Outcome) {
         let call = std::mem::take(&mut self.call);
-        if call.holds_a_slot() {
+        if call.is_counted() {
             self.instance.end(call, Some(outcome));
         }
-    }
-}
-
-impl Guard<InstanceRef<'_>> {
-    /// A place for a slot, which holds none yet.
-    #[inline]
-    pub(crate) fn idle(instance: InstanceRef<'_>) -> Guard<InstanceRef<'_>> {
-        Guard {
-            instance,
-            call: Admitted::default(),
-        }
-    }
-
-    /// Takes a slot, to be held by the reference while this holds none.
-    #[inline]
-    pub(crate) fn take_slot(&self) -> Result<Guard<&Instance>, Error> {
-        Guard::acquire(&*self.instance)
-    }
-
-    /// Hands over what was kept.
-    #[inline]
-    pub(crate) fn resume(&mut self) -> Guard<&Instance> {
-        let call = std::mem::take(&mut self.call);
-        Guard {
-            instance: &self.instance,
-            call,
-        }
-    }
-
-    /// Keeps what was held by a reference to the same instance.
-    #[inline]
-    pub(crate) fn keep(&mut self, call: Admitted) {
-        self.call = call;
     }
 }
 
@@ -115,7 +100,7 @@ impl Guard<&Instance> {
 impl<I: Deref<Target = Instance>> Drop for Guard<I> {
     #[inline]
     fn drop(&mut self) {
-        if self.call.holds_a_slot() {
+        if self.call.is_counted() {
             self.instance.cancel(self.call);
         }
     }

@@ -8,7 +8,9 @@ use super::algorithm::{
     AimdSettings, Algorithm, Bounds, Deviations, Gradient2Settings, Knee, KneeSettings,
     VegasSettings,
 };
-use super::config::{LimitConfig, Preset};
+use super::config::{LimitConfig, Mode, Preset};
+use super::queue::Patience;
+use super::slots::Rules;
 use super::window::WindowRule;
 use crate::outcome::overload::Overload;
 use crate::time::nanos;
@@ -25,6 +27,10 @@ pub(crate) struct LimitSettings {
     /// `None`: as the algorithm likes it.
     pub(crate) min_window_samples: Option<u32>,
     pub(crate) enabled: bool,
+    /// Zero if no call waits.
+    pub(crate) max_wait: Duration,
+    pub(crate) queue_limit: u32,
+    pub(crate) mode: Mode,
     /// `None`: the kinds that mean overload by default.
     pub(crate) drop_on: Option<Arc<Overload>>,
     pub(crate) algorithm: AlgorithmSettings,
@@ -109,6 +115,9 @@ impl LimitConfig {
             window: self.window,
             min_window_samples: self.min_window_samples,
             enabled: self.enabled.unwrap_or(true),
+            max_wait: self.max_wait.unwrap_or(Duration::ZERO),
+            queue_limit: self.queue_limit.unwrap_or(100),
+            mode: self.mode.unwrap_or_default(),
             drop_on: drop_on.map(Arc::new),
             algorithm: match custom {
                 Some((name, factory)) => AlgorithmSettings::Custom { name, factory },
@@ -186,6 +195,23 @@ fn set<T: Copy>(place: &mut T, value: Option<T>) {
 }
 
 impl LimitSettings {
+    /// How calls are admitted.
+    pub(crate) fn rules(&self) -> Rules {
+        Rules {
+            enabled: self.enabled,
+            observed: self.mode == Mode::Observe,
+            queues: !self.max_wait.is_zero(),
+        }
+    }
+
+    /// How long and how many of them wait.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience {
+            max_wait: nanos(self.max_wait),
+            queue_limit: self.queue_limit,
+        }
+    }
+
     /// When windows may close: what is set, and for the rest what the algorithm says.
     pub(crate) fn window_rule(&self, algorithms: WindowRule) -> WindowRule {
         WindowRule {
@@ -207,6 +233,9 @@ impl LimitSettings {
                 .window
                 .or(rule.map(|rule| Duration::from_nanos(rule.duration))),
             enabled: Some(self.enabled),
+            max_wait: Some(self.max_wait),
+            queue_limit: Some(self.queue_limit),
+            mode: Some(self.mode),
             ..LimitConfig::new()
         };
         match self.algorithm {
@@ -301,6 +330,9 @@ impl LimitSettings {
                 samples.map_or_else(of_the_algorithm, |samples| samples.to_string()),
             ),
             ("enabled", self.enabled.to_string()),
+            ("max_wait", format!("{:?}", self.max_wait)),
+            ("queue_limit", self.queue_limit.to_string()),
+            ("mode", format!("{:?}", self.mode)),
             (
                 "drop_on",
                 self.drop_on

@@ -5,13 +5,45 @@ use crate::sync::{AtomicU64, Ordering};
 /// The calls in flight and the limit on them in one word, so that a call is admitted against the limit in force at that
 /// very moment: never more than the limit are admitted, and none is turned away while a slot is free.
 ///
-/// Bits 0 to 31 count the calls in flight, bits 32 to 62 hold the limit, bit 63 says that the limit is switched off.
+/// Bits 0 to 31 count the slots taken, bits 32 to 52 hold the limit, the highest ones what makes an admission another one
+/// than usual.
 #[derive(Debug)]
-pub(crate) struct Slots(AtomicU64);
+pub(crate) struct Slots {
+    word: AtomicU64,
+    /// Calls in flight that hold no slot, since the limit was only observed when they came.
+    beyond: AtomicU64,
+    /// How many such calls there were.
+    would_reject: AtomicU64,
+}
 
 const LIMIT_SHIFT: u32 = 32;
+const LIMIT_MASK: u64 = 0x1F_FFFF << LIMIT_SHIFT;
+/// The limit is switched off.
 const OFF: u64 = 1 << 63;
-const LIMIT_MASK: u64 = !OFF >> LIMIT_SHIFT << LIMIT_SHIFT;
+/// The limit is observed only.
+const OBSERVED: u64 = 1 << 62;
+/// Somebody may be waiting for a slot: whoever gives one back hands it out, and nobody takes one past the queue.
+const AWAITED: u64 = 1 << 61;
+/// Calls that find no slot may wait for one.
+const QUEUES: u64 = 1 << 60;
+/// What a call at a limit that is simply in force has to look out for.
+const UNUSUAL: u64 = OFF | OBSERVED | AWAITED;
+
+/// How calls are admitted, besides by the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rules {
+    pub(crate) enabled: bool,
+    pub(crate) observed: bool,
+    /// Whether calls that find no slot may wait for one.
+    pub(crate) queues: bool,
+}
+
+impl Rules {
+    fn bits(self) -> u64 {
+        let bit = |on: bool, bit| if on { bit } else { 0 };
+        bit(!self.enabled, OFF) | bit(self.observed, OBSERVED) | bit(self.queues, QUEUES)
+    }
+}
 
 /// One reading of the word.
 #[derive(Clone, Copy)]
@@ -30,8 +62,16 @@ impl Word {
         Self(self.0 & !LIMIT_MASK | u64::from(limit) << LIMIT_SHIFT & LIMIT_MASK)
     }
 
-    fn with_off(self, off: bool) -> Self {
-        Self(if off { self.0 | OFF } else { self.0 & !OFF })
+    fn with_rules(self, rules: Rules) -> Self {
+        Self(self.0 & !(OFF | OBSERVED | QUEUES) | rules.bits())
+    }
+
+    fn full(self) -> Full {
+        Full {
+            limit: self.limit(),
+            in_flight: self.in_flight(),
+            queues: self.0 & QUEUES != 0,
+        }
     }
 }
 
@@ -40,74 +80,197 @@ impl Word {
 pub(crate) enum Admission {
     /// It holds one; the calls in flight now, itself included.
     Admitted { in_flight: u32 },
-    /// The limit is switched off: the call passes and holds nothing.
+    /// The limit is observed only: the call passes though all slots are taken, and holds none.
+    Beyond { in_flight: u32 },
+    /// The limit is switched off: the call passes and is not counted.
     Off,
     /// All are taken.
-    Full { limit: u32, in_flight: u32 },
+    Full(Full),
+}
+
+/// What a call found that got no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Full {
+    pub(crate) limit: u32,
+    pub(crate) in_flight: u32,
+    /// Whether it may wait for a slot.
+    pub(crate) queues: bool,
+}
+
+/// What a call finds at first sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtOnce {
+    Admitted {
+        in_flight: u32,
+    },
+    Full(Full),
+    /// The limit is not simply in force, or somebody waits in front.
+    Unusual,
+}
+
+/// Who asks for a slot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// One that takes a slot only if none is rejected anyway.
+    InPassing,
+    /// The first of those who wait, or one that does not wait.
+    First,
+    /// One that waits if there is none.
+    AndWaits,
 }
 
 impl Slots {
-    pub(crate) fn new(limit: u32, enabled: bool) -> Self {
-        Self(AtomicU64::new(
-            Word(0).with_limit(limit).with_off(!enabled).0,
-        ))
+    pub(crate) fn new(limit: u32, rules: Rules) -> Self {
+        Self {
+            word: AtomicU64::new(Word(0).with_limit(limit).with_rules(rules).0),
+            beyond: AtomicU64::new(0),
+            would_reject: AtomicU64::new(0),
+        }
     }
 
-    /// Takes a slot if one is free. A full limit is answered from one load, without a write.
+    /// Takes a slot if one is free and nobody waits for it. A full limit is answered from one load, without a write.
     #[inline]
-    pub(crate) fn try_acquire(&self) -> Admission {
-        let mut word = Word(self.0.load(Ordering::Relaxed));
+    pub(crate) fn try_acquire(&self) -> AtOnce {
+        let mut word = Word(self.word.load(Ordering::Relaxed));
         loop {
-            if word.0 & OFF != 0 {
-                return Admission::Off;
+            if word.0 & UNUSUAL != 0 {
+                return AtOnce::Unusual;
             }
             if word.in_flight() >= word.limit() {
-                return Admission::Full {
-                    limit: word.limit(),
-                    in_flight: word.in_flight(),
-                };
+                return AtOnce::Full(word.full());
             }
-            // Acquire: what the call before did in this slot happens before what this one does, as with a semaphore;
-            // pairs with the release in `release`.
-            match self.0.compare_exchange_weak(
-                word.0,
-                word.0 + 1,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => {
-                    return Admission::Admitted {
-                        in_flight: word.in_flight() + 1,
-                    };
-                }
-                Err(seen) => word = Word(seen),
+            match self.take(word) {
+                Ok(in_flight) => return AtOnce::Admitted { in_flight },
+                Err(seen) => word = seen,
             }
         }
     }
 
-    /// Gives back a slot that an [`Admission::Admitted`] stands for; only once for each.
+    /// Takes a slot of those that this reading of the word shows to be free.
     #[inline]
-    pub(crate) fn release(&self) {
-        // Cannot borrow from the limit's bits: each release stands for one admission.
-        let before = self.0.fetch_sub(1, Ordering::Release);
-        debug_assert_ne!(Word(before).in_flight(), 0, "a slot was given back twice");
+    fn take(&self, word: Word) -> Result<u32, Word> {
+        // Acquire: what the call before did in this slot happens before what this one does, as with a semaphore; pairs
+        // with the release in `release`.
+        match self.word.compare_exchange_weak(
+            word.0,
+            word.0 + 1,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => Ok(word.in_flight() + 1),
+            Err(seen) => Err(Word(seen)),
+        }
     }
 
-    /// Sets the limit and returns the one before. Calls that run above it finish.
+    /// The answer to a call that would be [`AtOnce::Unusual`], if the limit is switched off or observed only; else
+    /// [`Admission::Full`], whatever there is.
+    pub(crate) fn pass(&self) -> Admission {
+        self.ask(Asks::InPassing)
+    }
+
+    /// The answer to the first of those who wait, or to a call when nobody does: which of them it is the caller knows, who
+    /// holds the queue's lock.
+    pub(crate) fn acquire_first(&self) -> Admission {
+        self.ask(Asks::First)
+    }
+
+    /// As [`acquire_first`](Self::acquire_first), for a call that waits if there is no slot: who gives one back knows it.
+    pub(crate) fn acquire_or_await(&self) -> Admission {
+        self.ask(Asks::AndWaits)
+    }
+
+    fn ask(&self, who: Asks) -> Admission {
+        let mut word = Word(self.word.load(Ordering::Relaxed));
+        loop {
+            let observed = word.0 & OBSERVED != 0;
+            if word.0 & OFF != 0 {
+                return Admission::Off;
+            }
+            if who == Asks::InPassing && !observed {
+                return Admission::Full(word.full());
+            }
+            let changed = if word.in_flight() < word.limit() {
+                self.take(word).map(|slots| Admission::Admitted {
+                    in_flight: slots + self.beyond(),
+                })
+            } else if observed {
+                Ok(self.go_beyond(word))
+            } else if who == Asks::AndWaits {
+                self.awaits(word).map(|()| Admission::Full(word.full()))
+            } else {
+                Ok(Admission::Full(word.full()))
+            };
+            match changed {
+                Ok(admission) => return admission,
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    /// Relaxed: nobody is admitted by these counts.
+    fn go_beyond(&self, word: Word) -> Admission {
+        self.would_reject.fetch_add(1, Ordering::Relaxed);
+        let beyond = self.beyond.fetch_add(1, Ordering::Relaxed) as u32 + 1;
+        let in_flight = word.in_flight() + beyond;
+        Admission::Beyond { in_flight }
+    }
+
+    /// Has whoever gives a slot back hand it out. Relaxed, since the queue's lock orders the rest.
+    fn awaits(&self, word: Word) -> Result<(), Word> {
+        self.word
+            .compare_exchange_weak(
+                word.0,
+                word.0 | AWAITED,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            )
+            .map(drop)
+            .map_err(Word)
+    }
+
+    /// Notes that nobody waits. The caller holds the queue's lock.
+    pub(crate) fn nobody_waits(&self) {
+        self.word.fetch_and(!AWAITED, Ordering::Relaxed);
+    }
+
+    /// Whether somebody may be waiting.
+    #[inline]
+    pub(crate) fn awaited(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & AWAITED != 0
+    }
+
+    /// Gives back a slot that an [`Admission::Admitted`] stands for; only once for each. Returns whether somebody may be
+    /// waiting for it.
+    #[inline]
+    pub(crate) fn release(&self) -> bool {
+        // Cannot borrow from the limit's bits: each release stands for one admission.
+        let before = self.word.fetch_sub(1, Ordering::Release);
+        debug_assert_ne!(Word(before).in_flight(), 0, "a slot was given back twice");
+        before & AWAITED != 0
+    }
+
+    /// Ends a call that an [`Admission::Beyond`] stands for; only once for each.
+    pub(crate) fn release_beyond(&self) {
+        let before = self.beyond.fetch_sub(1, Ordering::Relaxed);
+        debug_assert_ne!(before, 0, "a call beyond the limit ended twice");
+    }
+
+    /// Sets the limit and returns the one before. Calls that run above it finish. If somebody waits, what it makes room for
+    /// is for the caller to hand out.
     pub(crate) fn set_limit(&self, limit: u32) -> u32 {
         self.update(|word| word.with_limit(limit)).limit()
     }
 
-    /// Switches the limit on or off. Calls that hold a slot give it back, those let through while it was off hold none.
-    pub(crate) fn set_enabled(&self, enabled: bool) {
-        self.update(|word| word.with_off(!enabled));
+    /// Sets how calls are admitted from now on. Calls that hold a slot give it back, those that hold none do not.
+    pub(crate) fn set_rules(&self, rules: Rules) {
+        self.update(|word| word.with_rules(rules));
     }
 
     fn update(&self, change: impl Fn(Word) -> Word) -> Word {
-        let mut word = Word(self.0.load(Ordering::Relaxed));
+        let mut word = Word(self.word.load(Ordering::Relaxed));
         loop {
             // Relaxed: the word carries all there is to know; nothing else is published by it.
-            match self.0.compare_exchange_weak(
+            match self.word.compare_exchange_weak(
                 word.0,
                 change(word).0,
                 Ordering::Relaxed,
@@ -120,15 +283,24 @@ impl Slots {
     }
 
     pub(crate) fn limit(&self) -> u32 {
-        Word(self.0.load(Ordering::Relaxed)).limit()
+        Word(self.word.load(Ordering::Relaxed)).limit()
     }
 
+    /// The calls in flight, those beyond the limit included.
     pub(crate) fn in_flight(&self) -> u32 {
-        Word(self.0.load(Ordering::Relaxed)).in_flight()
+        Word(self.word.load(Ordering::Relaxed)).in_flight() + self.beyond()
+    }
+
+    fn beyond(&self) -> u32 {
+        self.beyond.load(Ordering::Relaxed) as u32
+    }
+
+    pub(crate) fn would_reject(&self) -> u64 {
+        self.would_reject.load(Ordering::Relaxed)
     }
 
     pub(crate) fn enabled(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & OFF == 0
+        self.word.load(Ordering::Relaxed) & OFF == 0
     }
 }
 
@@ -136,38 +308,76 @@ impl Slots {
 mod tests {
     use super::*;
 
+    const SIMPLY: Rules = Rules {
+        enabled: true,
+        observed: false,
+        queues: false,
+    };
+
+    fn simply(limit: u32) -> Slots {
+        Slots::new(limit, SIMPLY)
+    }
+
+    fn full(limit: u32, in_flight: u32) -> AtOnce {
+        AtOnce::Full(Full {
+            limit,
+            in_flight,
+            queues: false,
+        })
+    }
+
+    #[test]
+    fn an_observed_limit_counts_apart_what_it_would_reject() {
+        let observed = |observed| Rules { observed, ..SIMPLY };
+        let slots = Slots::new(1, observed(true));
+        let mut admissions = (1..=3).map(|_| slots.acquire_first());
+        assert_eq!(admissions.next(), Some(Admission::Admitted { in_flight: 1 }));
+        assert_eq!(admissions.next(), Some(Admission::Beyond { in_flight: 2 }));
+        assert_eq!(admissions.next(), Some(Admission::Beyond { in_flight: 3 }));
+        assert_eq!((slots.in_flight(), slots.would_reject()), (3, 2));
+        // Who holds none makes no room.
+        slots.release_beyond();
+        assert_eq!(
+            slots.acquire_first(),
+            Admission::Beyond { in_flight: 3 }
+        );
+        slots.set_rules(observed(false));
+        assert_eq!(slots.try_acquire(), full(1, 1));
+        slots.release();
+        slots.release_beyond();
+        slots.release_beyond();
+        assert_eq!((slots.in_flight(), slots.would_reject()), (0, 3));
+    }
+
     #[test]
     fn a_limit_below_the_calls_in_flight_rejects_until_enough_have_ended() {
-        let slots = Slots::new(3, true);
+        let slots = simply(3);
         for in_flight in 1..=3 {
-            assert_eq!(slots.try_acquire(), Admission::Admitted { in_flight });
+            assert_eq!(slots.try_acquire(), AtOnce::Admitted { in_flight });
         }
         assert_eq!(slots.set_limit(1), 3);
         assert_eq!(
             slots.try_acquire(),
-            Admission::Full {
-                limit: 1,
-                in_flight: 3
-            }
+            full(1, 3)
         );
         slots.release();
         slots.release();
         assert_eq!(
             slots.try_acquire(),
-            Admission::Full {
-                limit: 1,
-                in_flight: 1
-            }
+            full(1, 1)
         );
         slots.release();
-        assert_eq!(slots.try_acquire(), Admission::Admitted { in_flight: 1 });
+        assert_eq!(slots.try_acquire(), AtOnce::Admitted { in_flight: 1 });
     }
 
     #[test]
     fn the_largest_limit_and_the_switch_do_not_touch_each_other() {
-        let slots = Slots::new(super::super::algorithm::Bounds::MAX, false);
+        let mut rules = SIMPLY;
+        rules.enabled = false;
+        let slots = Slots::new(super::super::algorithm::Bounds::MAX, rules);
         assert_eq!((slots.limit(), slots.enabled()), (1_000_000, false));
-        assert_eq!(slots.try_acquire(), Admission::Off);
+        assert_eq!(slots.try_acquire(), AtOnce::Unusual);
+        assert_eq!(slots.acquire_first(), Admission::Off);
         slots.set_limit(7);
         assert_eq!(
             (slots.limit(), slots.in_flight(), slots.enabled()),
@@ -183,16 +393,25 @@ mod models {
 
     use super::*;
 
+    fn simply(limit: u32) -> Slots {
+        let rules = Rules {
+            enabled: true,
+            observed: false,
+            queues: false,
+        };
+        Slots::new(limit, rules)
+    }
+
     #[test]
     fn never_more_than_the_limit_hold_a_slot_and_none_is_turned_away_while_one_is_free() {
         loom::model(|| {
-            let slots = Arc::new(Slots::new(2, true));
+            let slots = Arc::new(simply(2));
             let threads: Vec<_> = (0..2)
                 .map(|_| {
                     let slots = slots.clone();
                     thread::spawn(move || {
                         // Two callers within a limit of two: a rejection would be a spurious one.
-                        let Admission::Admitted { in_flight } = slots.try_acquire() else {
+                        let AtOnce::Admitted { in_flight } = slots.try_acquire() else {
                             panic!("rejected")
                         };
                         assert!((1..=2).contains(&in_flight));
@@ -210,13 +429,13 @@ mod models {
     #[test]
     fn one_slot_is_held_by_one_caller_at_a_time() {
         loom::model(|| {
-            let slots = Arc::new(Slots::new(1, true));
+            let slots = Arc::new(simply(1));
             let holders = Arc::new(loom::cell::UnsafeCell::new(0));
             let threads: Vec<_> = (0..2)
                 .map(|_| {
                     let (slots, holders) = (slots.clone(), holders.clone());
                     thread::spawn(move || {
-                        if let Admission::Admitted { .. } = slots.try_acquire() {
+                        if let AtOnce::Admitted { .. } = slots.try_acquire() {
                             // Loom fails the model if two callers could be here at once.
                             holders.with_mut(|_| ());
                             slots.release();
@@ -234,11 +453,11 @@ mod models {
     #[test]
     fn a_limit_set_while_calls_come_and_go_holds_and_loses_no_count() {
         loom::model(|| {
-            let slots = Arc::new(Slots::new(2, true));
+            let slots = Arc::new(simply(2));
             let caller = {
                 let slots = slots.clone();
                 thread::spawn(move || {
-                    if let Admission::Admitted { .. } = slots.try_acquire() {
+                    if let AtOnce::Admitted { .. } = slots.try_acquire() {
                         slots.release();
                     }
                 })
@@ -247,7 +466,7 @@ mod models {
                 let slots = slots.clone();
                 thread::spawn(move || {
                     slots.set_limit(1);
-                    if let Admission::Admitted { in_flight } = slots.try_acquire() {
+                    if let AtOnce::Admitted { in_flight } = slots.try_acquire() {
                         assert_eq!(in_flight, 1, "admitted above the limit of 1");
                         slots.release();
                     }

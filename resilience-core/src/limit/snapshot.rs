@@ -1,5 +1,6 @@
 //! What a limit is at one moment, to be looked at.
 
+use super::config::Mode;
 use super::window::Window;
 use crate::event::Reason;
 use crate::id::Id;
@@ -17,12 +18,16 @@ pub struct Snapshot {
     pub algorithm: String,
     /// Whether the limit is in force.
     pub enabled: bool,
+    /// Whether it rejects calls or only observes them.
+    pub mode: Mode,
     /// The limit, in calls.
     pub limit: u32,
     /// The limit as the last decision gave it, with its fraction and within the bounds.
     pub exact_limit: f64,
     /// The calls in flight.
     pub in_flight: u32,
+    /// The calls that wait for a slot.
+    pub queued: u32,
     /// The limit before the first decision, in calls.
     pub initial_limit: u32,
     /// The smallest limit, in calls.
@@ -72,15 +77,26 @@ impl LastWindow {
 
 /// What has happened to an instance's calls since it was made. A reset does not set them back.
 ///
-/// Once no call is in flight, `admitted` is the sum of the four ways to end.
+/// Once no call is in flight, `admitted` is the sum of the four ways to end. Once none waits either, the calls made are
+/// `admitted`, `rejected` and `wait_cancelled`, not counting those that passed while the limit was switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Counters {
-    /// Calls that were let through and took a slot.
+    /// Calls that were let through, at once or after a wait.
     pub admitted: u64,
-    /// Calls that found the limit reached.
+    /// Calls that were turned away: the limit was reached, and they could not wait or waited in vain.
     pub rejected: u64,
+    /// Of those admitted: calls that were let through in observe mode and would have been turned away otherwise.
+    pub would_reject: u64,
+    /// Calls that began to wait for a slot.
+    pub queued: u64,
+    /// Of those rejected: calls that found as many waiting as may.
+    pub queue_full: u64,
+    /// Of those rejected: calls that waited until their time was up.
+    pub wait_timed_out: u64,
+    /// Calls that were cancelled before their wait was over, or before they noticed that it was.
+    pub wait_cancelled: u64,
     /// Calls that ended well.
     pub succeeded: u64,
     /// Calls that ended with an overload signal.

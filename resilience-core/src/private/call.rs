@@ -1,4 +1,5 @@
-//! One limited call, sync or async. The limit itself is the same [`Permit`]; there is nothing else to a call.
+//! One limited call, sync or async. The limit itself is the same [`Permit`], and so is the way to it; there is nothing else to
+//! a call.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -11,7 +12,7 @@ use pin_project_lite::pin_project;
 use super::probe::Of;
 use crate::error::Error;
 use crate::limit::instance::InstanceRef;
-use crate::limit::permit::Guard;
+use crate::limit::queue::{self, Entry};
 use crate::outcome::Outcome;
 use crate::registry::call_site::Resolved;
 
@@ -36,7 +37,7 @@ pub fn limit_sync<R>(
         }
         Err(error) => return reject(*error),
     };
-    match Guard::acquire(instance) {
+    match queue::wait(instance) {
         Ok(permit) => {
             let output = body();
             let outcome = classify(&output, Of(permit.instance()));
@@ -65,8 +66,7 @@ where
 {
     Limited {
         future,
-        permit: resolved.0.map(Guard::idle),
-        phase: Phase::Unpolled,
+        entry: resolved.0.map(Entry::new),
         hooks: Some((classify, reject)),
     }
 }
@@ -80,26 +80,17 @@ pub fn made<F>(make: impl FnOnce() -> F) -> F {
 pin_project! {
     /// A future under an adaptive limit.
     ///
-    /// The slot is taken at the first poll and free again when the output is ready. Dropped before that, the future gives
-    /// its slot back and the call is no sample.
+    /// The slot is taken at the first poll, or waited for from then on, and free again when the output is ready. Dropped before
+    /// that, the future gives its slot or its place in the queue back and the call is no sample.
     #[must_use = "futures do nothing unless polled"]
     struct Limited<F, C, J> {
         #[pin]
         future: F,
         // Holds the slot between polls. During one the slot is held on the stack: a panic of the inner future frees it.
-        permit: Result<Guard<InstanceRef<'static>>, Box<Error>>,
-        phase: Phase,
+        entry: Result<Entry<InstanceRef<'static>>, Box<Error>>,
         // What to make of the output and of a rejection; `None` when the future is done.
         hooks: Option<(C, J)>,
     }
-}
-
-#[derive(Clone, Copy)]
-enum Phase {
-    Unpolled,
-    Suspended,
-    /// Done, or being polled: it stays so if the inner future panics.
-    Over,
 }
 
 // As safe to unwind through as what it holds: a panic of the inner future leaves no permit and no half-done state here.
@@ -121,17 +112,14 @@ where
             let (_, reject) = hooks.take().expect(POLLED_AFTER_READY);
             Poll::Ready(reject(error))
         };
-        let permit = match this.permit {
-            Ok(permit) => permit,
+        let entry = match this.entry {
+            Ok(entry) => entry,
             Err(error) => return rejected(this.hooks, (**error).clone()),
         };
-        let running = match std::mem::replace(this.phase, Phase::Over) {
-            Phase::Unpolled => match permit.take_slot() {
-                Ok(running) => running,
-                Err(error) => return rejected(this.hooks, error),
-            },
-            Phase::Suspended => permit.resume(),
-            Phase::Over => panic!("{POLLED_AFTER_READY}"),
+        let running = match entry.poll(context) {
+            Poll::Ready(Ok(running)) => running,
+            Poll::Ready(Err(error)) => return rejected(this.hooks, error),
+            Poll::Pending => return Poll::Pending,
         };
         match this.future.poll(context) {
             Poll::Ready(output) => {
@@ -142,8 +130,7 @@ where
             }
             Poll::Pending => {
                 let call = running.suspend();
-                permit.keep(call);
-                *this.phase = Phase::Suspended;
+                entry.keep(call);
                 Poll::Pending
             }
         }

@@ -9,7 +9,7 @@ use super::layers::{Layer, Origins};
 use super::{Registry, global};
 use crate::error::{Error, Origin};
 use crate::id::Id;
-use crate::limit::LimitConfig;
+use crate::limit::{LimitConfig, Mode};
 use crate::limit::algorithm::Bounds;
 use crate::limit::instance::{Instance, InstanceRef};
 
@@ -27,6 +27,9 @@ pub struct CallSite {
     max_limit: Option<u32>,
     window: Option<u64>,
     enabled: Option<bool>,
+    max_wait: Option<u64>,
+    queue_limit: Option<u32>,
+    mode: Option<Mode>,
     /// The instance in the process-wide registry, of which there is one. Kept for as long as the process lives, so a call
     /// borrows it and touches no reference count.
     global: OnceLock<Arc<Instance>>,
@@ -80,6 +83,9 @@ impl CallSite {
             max_limit: None,
             window: None,
             enabled: None,
+            max_wait: None,
+            queue_limit: None,
+            mode: None,
             global: OnceLock::new(),
             pinned: OnceLock::new(),
         }
@@ -126,6 +132,9 @@ impl CallSite {
             max_limit: self.max_limit,
             window: self.window.map(Duration::from_nanos),
             enabled: self.enabled,
+            max_wait: self.max_wait.map(Duration::from_nanos),
+            queue_limit: self.queue_limit,
+            mode: self.mode,
             ..LimitConfig::default()
         };
         Ask {
@@ -307,6 +316,36 @@ impl CallSite {
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = Some(enabled);
+        self
+    }
+
+    /// Sets `max_wait`, in nanoseconds.
+    #[must_use]
+    pub const fn max_wait_nanos(mut self, value: u64) -> Self {
+        self.max_wait = Some(value);
+        self
+    }
+
+    /// Sets `queue_limit`.
+    #[must_use]
+    #[track_caller]
+    pub const fn queue_limit(mut self, calls: u32) -> Self {
+        self.queue_limit = Some(checked(
+            calls,
+            "`queue_limit` is below 1; without `max_wait` no call waits [R4C-ATR-003]",
+            "`queue_limit` is above 1000000, the most calls of one limit [R4C-ATR-009]",
+        ));
+        self
+    }
+
+    /// Sets `mode`: to observe, or else to enforce.
+    #[must_use]
+    pub const fn observe(mut self, observe: bool) -> Self {
+        self.mode = Some(if observe {
+            Mode::Observe
+        } else {
+            Mode::Enforce
+        });
         self
     }
 

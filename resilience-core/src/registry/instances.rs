@@ -613,6 +613,7 @@ fn schema() -> Schema {
 /// Tells the listeners. With no lock held: one may call back.
 fn tell(changed: Vec<Changed>) {
     for (instance, event) in changed {
+        instance.call_waiting();
         if let Some(event) = event {
             instance.tell(&event);
         }

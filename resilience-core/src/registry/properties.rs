@@ -6,13 +6,14 @@
 )]
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use crate::config::patch::{Context, Patch, Property};
 use crate::config::value::{self, WrongValue};
 use crate::error::{Code, did_you_mean, listed};
 use crate::limit::algorithm::{Calls, Deviations, Drain, Jitter, QueueSize, VegasBaseline};
 use crate::limit::settings::{BUILT_IN, built_in};
-use crate::limit::{Kinds, LimitConfig, Preset};
+use crate::limit::{Kinds, LimitConfig, Mode, Preset};
 
 /// The least queue of `squareRoot` without one: the reference's.
 const LEAST_QUEUE: u32 = 4;
@@ -21,6 +22,7 @@ const AT_ONCE: &str = "at once";
 const BOUND: &str = "at once: a limit outside is moved to the bound";
 const ALGORITHM: &str = "at once: another one starts at the limit in force and learns anew";
 const INITIAL: &str = "for limits that are made or reset from then on";
+const NEW_WAITS: &str = "for calls that begin to wait from then on";
 const OPEN_WINDOW: &str = "at once, for the open window too";
 const NEXT_WINDOW: &str = "from the next decision on; what was learned stays";
 const BASELINE: &str = "from the next decision on; the baseline is learned anew";
@@ -58,6 +60,9 @@ properties! {
     "window" window: "a duration" "from 1ms to 1h", "1s", OPEN_WINDOW, |text, _| value::duration(text), |window| value::show_duration(*window);
     "minWindowSamples" min_window_samples: "a whole number" "from 1 to 1000000", "10", OPEN_WINDOW, count, ToString::to_string;
     "enabled" enabled: "true or false" "", "true", AT_ONCE, |text, _| value::boolean(text), ToString::to_string;
+    "maxWait" max_wait: "off or a duration" "from 1ms to 1h", "off", NEW_WAITS, max_wait, show_max_wait;
+    "queueLimit" queue_limit: "a whole number" "from 1 to 1000000", "100", NEW_WAITS, count, ToString::to_string;
+    "mode" mode: "one of enforce, observe" "", "enforce", AT_ONCE, mode, show_mode;
     "dropOn" drop_on: "a list of kinds of errors: timeout, limit-exceeded, bulkhead-full and those that the program adds" "", "timeout, bulkhead-full", AT_ONCE, drop_on, show_kinds;
     "preset" preset: "one of repaired, netflix" "", "repaired", NEXT_WINDOW, preset, show_preset;
     "backoffRatio" backoff_ratio: "a decimal number" "from 0.5 to below 1", "0.9", NEXT_WINDOW, decimal, ToString::to_string;
@@ -118,6 +123,40 @@ fn algorithm(text: &str, context: &Context<'_>) -> Result<Cow<'static, str>, Wro
         wrong.hint = near.or_else(|| Some(format!("known are {}", listed(known))));
     }
     Err(wrong)
+}
+
+/// A wait of 0 is none, and is written as `off`.
+fn max_wait(text: &str, _: &Context<'_>) -> Result<Duration, WrongValue> {
+    if value::choice(text, &["off"]).is_ok() {
+        return Ok(Duration::ZERO);
+    }
+    match value::duration(text)? {
+        Duration::ZERO => Err(WrongValue::out_of_range()),
+        wait => Ok(wait),
+    }
+}
+
+fn show_max_wait(wait: &Duration) -> String {
+    if wait.is_zero() {
+        "off".to_owned()
+    } else {
+        value::show_duration(*wait)
+    }
+}
+
+fn mode(text: &str, _: &Context<'_>) -> Result<Mode, WrongValue> {
+    value::choice(text, &["enforce", "observe"]).map(|name| match name {
+        "observe" => Mode::Observe,
+        _ => Mode::Enforce,
+    })
+}
+
+fn show_mode(mode: &Mode) -> String {
+    match mode {
+        Mode::Enforce => "enforce",
+        Mode::Observe => "observe",
+    }
+    .to_owned()
 }
 
 fn drop_on(text: &str, context: &Context<'_>) -> Result<Kinds, WrongValue> {

@@ -1,6 +1,7 @@
 //! The one switch between the standard library's primitives and loom's. What the models check imports from here.
 
 mod padded;
+pub(crate) mod thread;
 pub(crate) mod thread_slot;
 
 pub(crate) use padded::Padded;

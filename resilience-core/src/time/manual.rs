@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
 use std::time::Duration;
 
-use super::{Clock, nanos};
+use super::{Alarm, Alarms, Clock, nanos};
 
 /// A clock for tests: it stands still until [`advance`](Self::advance) moves it.
 ///
-/// Clones share one time, so a test keeps a clone and gives the other to the registry.
+/// Clones share one time, so a test keeps a clone and gives the other to the registry. Whoever waits for a moment has been
+/// woken when the call that moves the clock past it returns.
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock {
     now: Arc<AtomicU64>,
+    alarms: Alarms,
 }
 
 impl ManualClock {
@@ -23,12 +26,15 @@ impl ManualClock {
     /// Moves the clock on.
     pub fn advance(&self, by: Duration) {
         // Relaxed: the clock orders nothing but itself; threads that must see a move synchronize by other means.
-        self.now.fetch_add(nanos(by), Ordering::Relaxed);
+        let by = nanos(by);
+        let before = self.now.fetch_add(by, Ordering::Relaxed);
+        self.alarms.ring(before.wrapping_add(by));
     }
 
     /// Moves the clock on to `instant`, in nanoseconds since it read 0; a moment that has passed changes nothing.
     pub fn advance_to(&self, instant: u64) {
         self.now.fetch_max(instant, Ordering::Relaxed);
+        self.alarms.ring(instant);
     }
 }
 
@@ -36,5 +42,13 @@ impl Clock for ManualClock {
     #[inline]
     fn now(&self) -> u64 {
         self.now.load(Ordering::Relaxed)
+    }
+
+    fn wake_at(&self, instant: u64, waker: Waker) -> Alarm {
+        let alarm = self.alarms.set(instant, waker);
+        // If the clock was moved before the alarm was set, nobody rang for it. Whoever moved it rang with the alarms'
+        // lock after that, so the move is seen here.
+        self.alarms.ring(self.now());
+        alarm
     }
 }

@@ -2,14 +2,18 @@
 //!
 //! Nothing outside this module reads a clock, so everything that depends on time can be driven by a [`ManualClock`].
 
+mod alarms;
 mod manual;
 mod system;
+mod timer;
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::sync::{Arc, LazyLock};
+use std::task::Waker;
 use std::time::Duration;
 
+pub use alarms::{Alarm, Alarms};
 pub use manual::ManualClock;
 pub use system::SystemClock;
 
@@ -34,6 +38,16 @@ pub trait Clock: Send + Sync + 'static {
     /// It must not panic: a call that is cancelled while its thread unwinds reads the clock, and a second panic then ends
     /// the process.
     fn now(&self) -> u64;
+
+    /// Wakes `waker` when the clock reads `instant` or more, unless the alarm is dropped before.
+    ///
+    /// Asked for when a call waits for a slot. As it is provided, a thread wakes it after as much of the machine's time as
+    /// the clock is short of `instant`: right for every clock that runs as fast as the machine's. There is one such thread
+    /// in a process, started when it is first needed; if none can be started, it is as if the time was up at once. A clock
+    /// that is moved by hand, or by a simulator, has [`Alarms`] of its own.
+    fn wake_at(&self, instant: u64, waker: Waker) -> Alarm {
+        timer::wake_after(instant.saturating_sub(self.now()), waker)
+    }
 }
 
 /// The clock of a registry: the system's, read without an indirect call, or any other.
@@ -54,6 +68,18 @@ impl SharedClock {
             Self::System(clock) => clock.now(),
             Self::Other(clock) => clock.now(),
         }
+    }
+
+    pub(crate) fn wake_at(&self, instant: u64, waker: Waker) -> Alarm {
+        match self {
+            Self::System(clock) => clock.wake_at(instant, waker),
+            Self::Other(clock) => clock.wake_at(instant, waker),
+        }
+    }
+
+    /// Whether its time passes by itself, as a thread's does that sleeps.
+    pub(crate) fn is_the_systems(&self) -> bool {
+        matches!(self, Self::System(_))
     }
 }
 
