@@ -45,19 +45,7 @@ enum Repr {
         id: Id,
         limit: u32,
         in_flight: u32,
-    },
-    QueueFull {
-        id: Id,
-        limit: u32,
-        in_flight: u32,
-        queue_limit: u32,
-    },
-    WaitTimedOut {
-        id: Id,
-        limit: u32,
-        in_flight: u32,
-        /// In nanoseconds, which keeps the error small.
-        after: u64,
+        why: Why,
     },
     BulkheadFull {
         id: Id,
@@ -65,10 +53,19 @@ enum Repr {
     },
     TimedOut {
         id: Id,
-        after: Duration,
+        /// In nanoseconds, which keeps the error small.
+        after: u64,
     },
     /// Problems with settings: at least one.
     Settings(Arc<[Problem]>),
+}
+
+/// Why a call did not wait for a slot, or not any longer.
+#[derive(Clone, Copy)]
+enum Why {
+    NoWait,
+    QueueFull { queue_limit: u32 },
+    WaitTimedOut { microseconds: u32 },
 }
 
 impl Error {
@@ -79,29 +76,29 @@ impl Error {
             id,
             limit,
             in_flight,
+            why: Why::NoWait,
         })
     }
 
     /// Returns the error of a call that found the limit reached and the queue full.
-    #[inline]
     pub(crate) fn queue_full(id: Id, limit: u32, in_flight: u32, queue_limit: u32) -> Self {
-        Self(Repr::QueueFull {
+        Self(Repr::LimitExceeded {
             id,
             limit,
             in_flight,
-            queue_limit,
+            why: Why::QueueFull { queue_limit },
         })
     }
 
     /// Returns the error of a call that waited for a slot in vain.
-    #[inline]
     pub(crate) fn wait_timed_out(id: Id, limit: u32, in_flight: u32, after: Duration) -> Self {
-        let after = nanos(after);
-        Self(Repr::WaitTimedOut {
+        // No wait is longer than an hour, which fits.
+        let microseconds = u32::try_from(after.as_micros()).unwrap_or(u32::MAX);
+        Self(Repr::LimitExceeded {
             id,
             limit,
             in_flight,
-            after,
+            why: Why::WaitTimedOut { microseconds },
         })
     }
 
@@ -112,7 +109,7 @@ impl Error {
     pub fn timed_out(id: impl Into<Id>, after: Duration) -> Self {
         Self(Repr::TimedOut {
             id: id.into(),
-            after,
+            after: nanos(after),
         })
     }
 
@@ -156,9 +153,11 @@ impl Error {
     /// Returns the stable code; of several problems with settings, the first one's.
     pub fn code(&self) -> Code {
         match &self.0 {
-            Repr::LimitExceeded { .. } => Code::LIMIT_EXCEEDED,
-            Repr::QueueFull { .. } => Code::QUEUE_FULL,
-            Repr::WaitTimedOut { .. } => Code::WAIT_TIMED_OUT,
+            Repr::LimitExceeded { why, .. } => match why {
+                Why::NoWait => Code::LIMIT_EXCEEDED,
+                Why::QueueFull { .. } => Code::QUEUE_FULL,
+                Why::WaitTimedOut { .. } => Code::WAIT_TIMED_OUT,
+            },
             Repr::BulkheadFull { .. } => Code::BULKHEAD_FULL,
             Repr::TimedOut { .. } => Code::TIMED_OUT,
             Repr::Settings(problems) => problems[0].code,
@@ -177,8 +176,6 @@ impl Error {
     pub fn id(&self) -> Option<&Id> {
         match &self.0 {
             Repr::LimitExceeded { id, .. }
-            | Repr::QueueFull { id, .. }
-            | Repr::WaitTimedOut { id, .. }
             | Repr::BulkheadFull { id, .. }
             | Repr::TimedOut { id, .. } => Some(id),
             Repr::Settings(_) => None,
@@ -188,10 +185,7 @@ impl Error {
     /// Returns the limit in force when the call was rejected, in calls; `None` if it was not rejected by a limit.
     pub fn limit(&self) -> Option<u32> {
         match &self.0 {
-            Repr::LimitExceeded { limit, .. }
-            | Repr::QueueFull { limit, .. }
-            | Repr::WaitTimedOut { limit, .. }
-            | Repr::BulkheadFull { limit, .. } => Some(*limit),
+            Repr::LimitExceeded { limit, .. } | Repr::BulkheadFull { limit, .. } => Some(*limit),
             _ => None,
         }
     }
@@ -199,30 +193,25 @@ impl Error {
     /// Returns the calls in flight when an adaptive limit rejected the call.
     pub fn in_flight(&self) -> Option<u32> {
         match &self.0 {
-            Repr::LimitExceeded { in_flight, .. }
-            | Repr::QueueFull { in_flight, .. }
-            | Repr::WaitTimedOut { in_flight, .. } => Some(*in_flight),
+            Repr::LimitExceeded { in_flight, .. } => Some(*in_flight),
             _ => None,
         }
     }
 
     /// Returns whether an adaptive limit rejected the call, at once or after a wait; its body did not run.
     pub fn is_limit_exceeded(&self) -> bool {
-        matches!(
-            self.0,
-            Repr::LimitExceeded { .. } | Repr::QueueFull { .. } | Repr::WaitTimedOut { .. }
-        )
+        matches!(self.0, Repr::LimitExceeded { .. })
     }
 
     /// Returns whether an adaptive limit rejected the call because as many were waiting for a slot as may.
     pub fn is_queue_full(&self) -> bool {
-        matches!(self.0, Repr::QueueFull { .. })
+        self.code() == Code::QUEUE_FULL
     }
 
     /// Returns whether an adaptive limit rejected the call because no slot came free in the time that it may wait. That is no
     /// [time-out](Self::is_timed_out) of the call: its body did not run.
     pub fn is_wait_timed_out(&self) -> bool {
-        matches!(self.0, Repr::WaitTimedOut { .. })
+        self.code() == Code::WAIT_TIMED_OUT
     }
 
     /// Returns whether a bulkhead rejected the call; its body did not run.
@@ -248,39 +237,29 @@ impl fmt::Display for Error {
                 id,
                 limit,
                 in_flight,
+                why,
             } => {
-                write!(
-                    f,
-                    "limit of `{id}` exceeded: {in_flight} in flight, limit {limit}"
-                )
-            }
-            Repr::QueueFull {
-                id,
-                limit,
-                in_flight,
-                queue_limit,
-            } => {
-                write!(
-                    f,
-                    "limit of `{id}` exceeded, and its queue is full: {in_flight} in flight, limit {limit}, queue limit {queue_limit}"
-                )
-            }
-            Repr::WaitTimedOut {
-                id,
-                limit,
-                in_flight,
-                after,
-            } => {
-                let after = Duration::from_nanos(*after);
-                write!(
-                    f,
-                    "limit of `{id}` exceeded, and no slot came free within {after:?}: {in_flight} in flight, limit {limit}"
-                )
+                write!(f, "limit of `{id}` exceeded")?;
+                match why {
+                    Why::NoWait => write!(f, ": {in_flight} in flight, limit {limit}"),
+                    Why::QueueFull { queue_limit } => write!(
+                        f,
+                        ", and its queue is full: {in_flight} in flight, limit {limit}, queue limit {queue_limit}"
+                    ),
+                    Why::WaitTimedOut { microseconds } => write!(
+                        f,
+                        ", and no slot came free within {:?}: {in_flight} in flight, limit {limit}",
+                        Duration::from_micros(u64::from(*microseconds))
+                    ),
+                }
             }
             Repr::BulkheadFull { id, limit } => {
                 write!(f, "bulkhead `{id}` full: limit {limit}")
             }
-            Repr::TimedOut { id, after } => write!(f, "`{id}` timed out after {after:?}"),
+            Repr::TimedOut { id, after } => {
+                let after = Duration::from_nanos(*after);
+                write!(f, "`{id}` timed out after {after:?}")
+            }
             Repr::Settings(problems) => {
                 if let [problem] = &**problems {
                     return write!(f, "{problem}");
@@ -322,7 +301,7 @@ mod tests {
     fn an_error_is_small_and_crosses_threads() {
         fn sound<T: Send + Sync + std::panic::UnwindSafe + 'static>() {}
         sound::<Error>();
-        assert!(size_of::<Error>() <= 40, "{} bytes", size_of::<Error>());
+        assert!(size_of::<Error>() <= 32, "{} bytes", size_of::<Error>());
     }
 
     #[test]

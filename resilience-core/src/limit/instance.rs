@@ -208,9 +208,7 @@ impl Instance {
     #[cold]
     fn admit_unusually(&self) -> Result<Admitted, Full> {
         match self.slots.pass() {
-            slots::Admission::Full(_) => {
-                self.begin(self.queue.acquire_unless_awaited(&self.slots))
-            }
+            slots::Admission::Full(_) => self.begin(self.queue.acquire_unless_awaited(&self.slots)),
             passes => self.begin(passes),
         }
     }

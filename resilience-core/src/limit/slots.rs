@@ -18,16 +18,17 @@ pub(crate) struct Slots {
 
 const LIMIT_SHIFT: u32 = 32;
 const LIMIT_MASK: u64 = 0x1F_FFFF << LIMIT_SHIFT;
+/// One of the three below: all that a call at a limit that is simply in force has to look out for. The sign, which costs
+/// the least to look at.
+const UNUSUAL: u64 = 1 << 63;
 /// The limit is switched off.
-const OFF: u64 = 1 << 63;
+const OFF: u64 = 1 << 62;
 /// The limit is observed only.
-const OBSERVED: u64 = 1 << 62;
+const OBSERVED: u64 = 1 << 61;
 /// Somebody may be waiting for a slot: whoever gives one back hands it out, and nobody takes one past the queue.
-const AWAITED: u64 = 1 << 61;
+const AWAITED: u64 = 1 << 60;
 /// Calls that find no slot may wait for one.
-const QUEUES: u64 = 1 << 60;
-/// What a call at a limit that is simply in force has to look out for.
-const UNUSUAL: u64 = OFF | OBSERVED | AWAITED;
+const QUEUES: u64 = 1 << 59;
 
 /// How calls are admitted, besides by the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,17 @@ impl Word {
     }
 
     fn with_rules(self, rules: Rules) -> Self {
-        Self(self.0 & !(OFF | OBSERVED | QUEUES) | rules.bits())
+        Self(self.0 & !(OFF | OBSERVED | QUEUES) | rules.bits()).summed_up()
+    }
+
+    fn with_awaited(self, awaited: bool) -> Self {
+        let mark = if awaited { AWAITED } else { 0 };
+        Self(self.0 & !AWAITED | mark).summed_up()
+    }
+
+    fn summed_up(self) -> Self {
+        let unusual = self.0 & (OFF | OBSERVED | AWAITED) != 0;
+        Self(self.0 & !UNUSUAL | if unusual { UNUSUAL } else { 0 })
     }
 
     fn full(self) -> Full {
@@ -220,7 +231,7 @@ impl Slots {
         self.word
             .compare_exchange_weak(
                 word.0,
-                word.0 | AWAITED,
+                word.with_awaited(true).0,
                 Ordering::Relaxed,
                 Ordering::Relaxed,
             )
@@ -230,7 +241,7 @@ impl Slots {
 
     /// Notes that nobody waits. The caller holds the queue's lock.
     pub(crate) fn nobody_waits(&self) {
-        self.word.fetch_and(!AWAITED, Ordering::Relaxed);
+        self.update(|word| word.with_awaited(false));
     }
 
     /// Whether somebody may be waiting.
@@ -331,16 +342,16 @@ mod tests {
         let observed = |observed| Rules { observed, ..SIMPLY };
         let slots = Slots::new(1, observed(true));
         let mut admissions = (1..=3).map(|_| slots.acquire_first());
-        assert_eq!(admissions.next(), Some(Admission::Admitted { in_flight: 1 }));
+        assert_eq!(
+            admissions.next(),
+            Some(Admission::Admitted { in_flight: 1 })
+        );
         assert_eq!(admissions.next(), Some(Admission::Beyond { in_flight: 2 }));
         assert_eq!(admissions.next(), Some(Admission::Beyond { in_flight: 3 }));
         assert_eq!((slots.in_flight(), slots.would_reject()), (3, 2));
         // Who holds none makes no room.
         slots.release_beyond();
-        assert_eq!(
-            slots.acquire_first(),
-            Admission::Beyond { in_flight: 3 }
-        );
+        assert_eq!(slots.acquire_first(), Admission::Beyond { in_flight: 3 });
         slots.set_rules(observed(false));
         assert_eq!(slots.try_acquire(), full(1, 1));
         slots.release();
@@ -356,16 +367,10 @@ mod tests {
             assert_eq!(slots.try_acquire(), AtOnce::Admitted { in_flight });
         }
         assert_eq!(slots.set_limit(1), 3);
-        assert_eq!(
-            slots.try_acquire(),
-            full(1, 3)
-        );
+        assert_eq!(slots.try_acquire(), full(1, 3));
         slots.release();
         slots.release();
-        assert_eq!(
-            slots.try_acquire(),
-            full(1, 1)
-        );
+        assert_eq!(slots.try_acquire(), full(1, 1));
         slots.release();
         assert_eq!(slots.try_acquire(), AtOnce::Admitted { in_flight: 1 });
     }

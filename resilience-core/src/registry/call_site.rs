@@ -9,9 +9,9 @@ use super::layers::{Layer, Origins};
 use super::{Registry, global};
 use crate::error::{Error, Origin};
 use crate::id::Id;
-use crate::limit::{LimitConfig, Mode};
 use crate::limit::algorithm::Bounds;
 use crate::limit::instance::{Instance, InstanceRef};
+use crate::limit::{LimitConfig, Mode};
 
 /// A place in the source that calls through a limit: its settings, and the instance once it is known.
 ///

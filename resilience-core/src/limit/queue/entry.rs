@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use super::{Called, Expiry, Joined, Ticket};
+use crate::error::Error;
 use crate::limit::instance::{Admitted, Instance};
 use crate::limit::permit::Guard;
 use crate::limit::slots::Full;
-use super::{Called, Expiry, Joined, Ticket};
-use crate::error::Error;
 use crate::sync::thread::{self, Thread};
 
 /// A call that asks for a slot when it is first polled, waits for it if it may, and keeps it between polls.
@@ -51,7 +51,9 @@ impl<I: Deref<Target = Instance>> Entry<I> {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<Guard<&Instance>, Error>> {
-        match std::mem::replace(&mut self.state, State::Over) {
+        let state = self.state;
+        self.state = State::Over;
+        match state {
             State::Inside(call) => Poll::Ready(Ok(Guard::of(&*self.instance, call))),
             State::Outside => match self.instance.admit() {
                 Ok(call) => Poll::Ready(Ok(Guard::of(&*self.instance, call))),
@@ -114,7 +116,11 @@ impl<I: Deref<Target = Instance>> Drop for Entry<I> {
 }
 
 /// Takes a slot, and has the thread wait for it if it may.
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "out of line, all there is to a call and to a rejection goes through memory"
+)]
+#[inline(always)]
 pub(crate) fn wait<I: Deref<Target = Instance>>(instance: I) -> Result<Guard<I>, Error> {
     match instance.admit() {
         Ok(call) => Ok(Guard::of(instance, call)),
@@ -185,7 +191,12 @@ fn place(instance: &Instance, waker: &Waker) -> Result<Place, Error> {
             Ok(call) => Ok(Place::None(call)),
             Err(full) => Err(instance.rejection(full)),
         },
-        Joined::QueueFull(Full { limit, in_flight, .. }, queue_limit) => {
+        Joined::QueueFull(
+            Full {
+                limit, in_flight, ..
+            },
+            queue_limit,
+        ) => {
             instance.count_rejection();
             let id = instance.id().clone();
             Err(Error::queue_full(id, limit, in_flight, queue_limit))
