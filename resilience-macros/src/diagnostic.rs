@@ -17,6 +17,7 @@ pub(crate) enum Code {
     BadName,
     NotLimitable,
     OutOfRange,
+    WithoutEffect,
 }
 
 impl Code {
@@ -31,6 +32,7 @@ impl Code {
             Self::BadName => "R4C-ATR-007",
             Self::NotLimitable => "R4C-ATR-008",
             Self::OutOfRange => "R4C-ATR-009",
+            Self::WithoutEffect => "R4C-ATR-011",
         }
     }
 }

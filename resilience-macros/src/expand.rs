@@ -315,6 +315,9 @@ impl Plan {
             set("max_limit", args.max_limit.as_ref()),
             set("window_nanos", args.window.as_ref()),
             set("enabled", args.enabled.as_ref()),
+            set("max_wait_nanos", args.max_wait.as_ref()),
+            set("queue_limit", args.queue_limit.as_ref()),
+            set("observe", args.observe.as_ref()),
         ]
         .into_iter()
         .flatten()

@@ -34,7 +34,8 @@ use crate::plan::Plan;
 /// Limits the calls in flight of a fn, or of each method of an `impl` block, at a limit that it finds by itself.
 ///
 /// A call takes a slot before the body runs and gives it back when the body ends, by whatever way: return, `?`, panic or a
-/// dropped future. A call that finds no slot is rejected at once and its body does not run. How many slots there are follows
+/// dropped future. A call that finds no slot is rejected at once, or waits for one if `max_wait`
+/// says so, and its body does not run without. How many slots there are follows
 /// from the calls' latency and from what they say about overload.
 ///
 /// Put it on the fn that makes the call to a dependency: sync or `async`, free or a method, of a trait or not, generic or
@@ -95,6 +96,9 @@ use crate::plan::Plan;
 /// | `min_limit`, `max_limit` | calls, 1 to 1,000,000 | What the limit never leaves. As `initial_limit`, an integer or a `u32` constant. |
 /// | `window` | duration, `"1ms"` to `"1h"` | The least time between two changes of the limit: a number, which may have decimal places, and `ns`, `us`, `ms`, `s`, `m` or `h`. |
 /// | `enabled` | `true` or `false` | Whether calls are limited and measured at all. |
+/// | `max_wait` | duration, `"1ms"` to `"1h"` | How long a call that finds no slot waits for one, first in first out: an `async` call as a future, any other by blocking its thread. Without it no call waits. |
+/// | `queue_limit` | calls, 1 to 1,000,000 | How many calls wait at most; one more is rejected at once. Without it 100. As `initial_limit`, an integer or a `u32` constant. |
+/// | `mode` | `"enforce"` or `"observe"` | Whether calls that are too many are rejected, or let pass and counted. Without it they are rejected. |
 /// | `drop_on` | `[pattern, ..]` | The errors that mean overload: patterns, matched on a reference to the error. |
 /// | `drop_if` | path of a `fn(&Output) -> bool` | Whether an output means overload. Asked before `drop_on` or the default. |
 /// | `rejected` | path of a `fn(Error) -> Output` | What a rejected call returns. |

@@ -37,7 +37,13 @@ fn sync() {
 fn asynchronous() {
     check(
         &expect_file!["../snapshots/async.rs"],
-        quote!(window = "250ms", min_limit = MIN),
+        quote!(
+            window = "250ms",
+            min_limit = MIN,
+            max_wait = "50ms",
+            queue_limit = 10,
+            mode = "observe"
+        ),
         &quote! {
             pub async fn find(&self, table: Table, mut id: u32, _guard: Guard, _: Trace) -> Result<Row, Lost> {
                 id += self.offset;

@@ -18,3 +18,4 @@ mod identity;
 mod lints;
 mod shapes;
 mod support;
+mod waiting;

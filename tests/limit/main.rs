@@ -3,10 +3,12 @@
 mod auto_traits;
 mod failures;
 mod knee;
+mod observing;
 mod reset;
 mod slots;
 mod storm;
 mod support;
 mod vectors;
 mod waiting;
+mod waiting_storm;
 mod windows;

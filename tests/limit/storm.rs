@@ -14,10 +14,10 @@ const THREADS: u64 = 16;
 const CALLS: u64 = 4000;
 
 /// Numbers that look random and are the same on every run (Marsaglia, Xorshift RNGs, 2003).
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

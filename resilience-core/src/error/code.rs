@@ -58,8 +58,9 @@ codes! {
     ATTRIBUTE_UNKNOWN_ALGORITHM = "R4C-ATR-006", "an algorithm the attribute does not know";
     ATTRIBUTE_BAD_NAME = "R4C-ATR-007", "a name that is empty or contains control characters";
     ATTRIBUTE_NOT_LIMITABLE = "R4C-ATR-008", "an item that cannot be limited";
-    ATTRIBUTE_OUT_OF_RANGE = "R4C-ATR-009", "bounds out of order, or a bound or window out of range";
+    ATTRIBUTE_OUT_OF_RANGE = "R4C-ATR-009", "bounds out of order, or a bound, window or wait out of range";
     ATTRIBUTE_OUTPUT = "R4C-ATR-010", "an output that the attribute cannot work with as it stands";
+    ATTRIBUTE_WITHOUT_EFFECT = "R4C-ATR-011", "an option that does nothing without another one";
 }
 
 impl Code {

@@ -41,9 +41,18 @@ fn on_the_largest_limit() {
 #[test]
 fn on_the_range_of_windows() {
     let window = |nanos| refusal(LimitConfig::new().window(Duration::from_nanos(nanos)));
-    let (shortest, longest) = (*duration::WINDOW.start(), *duration::WINDOW.end());
+    let (shortest, longest) = (*duration::RANGE.start(), *duration::RANGE.end());
     assert_eq!((window(shortest), window(longest)), (None, None));
     assert!(window(shortest - 1).is_some() && window(longest + 1).is_some());
+}
+
+#[test]
+fn on_the_range_of_waits() {
+    let wait = |nanos| refusal(LimitConfig::new().max_wait(Duration::from_nanos(nanos)));
+    let (shortest, longest) = (*duration::RANGE.start(), *duration::RANGE.end());
+    // In code 0 is no wait; in an attribute one leaves it out.
+    assert_eq!((wait(0), wait(shortest), wait(longest)), (None, None, None));
+    assert!(wait(1).is_some() && wait(shortest - 1).is_some() && wait(longest + 1).is_some());
 }
 
 #[test]

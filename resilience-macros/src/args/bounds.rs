@@ -1,4 +1,4 @@
-//! `initial_limit`, `min_limit`, `max_limit`: numbers of calls.
+//! `initial_limit`, `min_limit`, `max_limit`, `queue_limit`: numbers of calls.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::ToTokens;
@@ -66,10 +66,14 @@ pub(crate) fn parse(key: Key, value: &Expr) -> syn::Result<Bound> {
     // Digits that no `u64` holds are too many all the more.
     let calls = int.base10_parse::<u64>().unwrap_or(u64::MAX);
     if calls == 0 {
+        let hint = match key {
+            Key::QueueLimit => "without `max_wait` no call waits",
+            _ => "at least one call must pass",
+        };
         return Err(error(
             Code::BoundBelowOne,
             value,
-            format_args!("{key} ({given}) is below 1; at least one call must pass"),
+            format_args!("{key} ({given}) is below 1; {hint}"),
         ));
     }
     if calls > MOST {

@@ -11,8 +11,8 @@ const UNITS: [(&str, u64); 6] = [
     ("h", 3_600 * 1_000_000_000),
 ];
 
-/// The windows that make sense, in nanoseconds: 1 ms to 1 h.
-pub(crate) const WINDOW: RangeInclusive<u64> = 1_000_000..=3_600 * 1_000_000_000;
+/// The windows and waits that make sense, in nanoseconds: 1 ms to 1 h.
+pub(crate) const RANGE: RangeInclusive<u64> = 1_000_000..=3_600 * 1_000_000_000;
 
 /// Reads a duration in nanoseconds; the error says what is wrong with the text.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {

@@ -13,6 +13,9 @@ pub(crate) enum Key {
     MaxLimit,
     Window,
     Enabled,
+    MaxWait,
+    QueueLimit,
+    Mode,
     DropOn,
     DropIf,
     Rejected,
@@ -20,7 +23,7 @@ pub(crate) enum Key {
     Crate,
 }
 
-const KEYS: [(&str, Key); 13] = [
+const KEYS: [(&str, Key); 16] = [
     ("name", Key::Name),
     ("config", Key::Config),
     ("algorithm", Key::Algorithm),
@@ -29,6 +32,9 @@ const KEYS: [(&str, Key); 13] = [
     ("max_limit", Key::MaxLimit),
     ("window", Key::Window),
     ("enabled", Key::Enabled),
+    ("max_wait", Key::MaxWait),
+    ("queue_limit", Key::QueueLimit),
+    ("mode", Key::Mode),
     ("drop_on", Key::DropOn),
     ("drop_if", Key::DropIf),
     ("rejected", Key::Rejected),
@@ -98,6 +104,9 @@ impl Key {
             Self::MaxLimit => "max_limit = 200",
             Self::Window => "window = \"1s\"",
             Self::Enabled => "enabled = true",
+            Self::MaxWait => "max_wait = \"50ms\"",
+            Self::QueueLimit => "queue_limit = 100",
+            Self::Mode => "mode = \"observe\"",
             Self::DropOn => "drop_on = [ApiError::Timeout]",
             Self::DropIf => "drop_if = is_overload",
             Self::Rejected => "rejected = on_rejection",

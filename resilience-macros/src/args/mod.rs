@@ -31,6 +31,10 @@ pub(crate) struct Args {
     pub(crate) max_limit: Option<Bound>,
     pub(crate) window: Option<u64>,
     pub(crate) enabled: Option<bool>,
+    pub(crate) max_wait: Option<u64>,
+    pub(crate) queue_limit: Option<Bound>,
+    /// Whether `mode` is to observe.
+    pub(crate) observe: Option<bool>,
     pub(crate) drop_on: Option<Vec<Pat>>,
     pub(crate) drop_if: Option<syn::ExprPath>,
     pub(crate) rejected: Option<syn::ExprPath>,
@@ -56,6 +60,18 @@ impl Args {
             args.max_limit.as_ref(),
             diagnostics,
         );
+        if let Some(queue_limit) = &args.queue_limit
+            && args.max_wait.is_none()
+            && args.config.is_none()
+        {
+            let message = format!(
+                "{} does nothing without {}: no call waits; add `{}`, or name a `config` that sets it",
+                Key::QueueLimit,
+                Key::MaxWait,
+                Key::MaxWait.example()
+            );
+            diagnostics.report(Code::WithoutEffect, queue_limit, message);
+        }
         args
     }
 
@@ -153,7 +169,12 @@ impl Args {
         };
         if matches!(
             key,
-            Key::Name | Key::Config | Key::InitialLimit | Key::MinLimit | Key::MaxLimit
+            Key::Name
+                | Key::Config
+                | Key::InitialLimit
+                | Key::MinLimit
+                | Key::MaxLimit
+                | Key::QueueLimit
         ) && let Some(token) = literal::find_self(value.to_token_stream())
         {
             let given = literal::shown(&value);
@@ -171,6 +192,9 @@ impl Args {
             Key::MaxLimit => self.max_limit = Some(bounds::parse(key, &value)?),
             Key::Window => self.window = Some(text::window(key, &value)?),
             Key::Enabled => self.enabled = Some(text::truth(key, &value)?),
+            Key::MaxWait => self.max_wait = Some(text::wait(key, &value)?),
+            Key::QueueLimit => self.queue_limit = Some(bounds::parse(key, &value)?),
+            Key::Mode => self.observe = Some(text::mode(key, &value)? == "observe"),
             Key::DropIf => self.drop_if = Some(path(key, &value)?),
             Key::Rejected => self.rejected = Some(path(key, &value)?),
             Key::Crate => {

@@ -1,4 +1,4 @@
-//! Options that are strings: `name`, `config`, `algorithm`, `window`.
+//! Options that are strings: `name`, `config`, `algorithm`, `window`, `max_wait`, `mode`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -104,6 +104,16 @@ pub(crate) fn algorithm(key: Key, value: &Expr) -> syn::Result<LitStr> {
 
 /// Reads the least length of a window, in nanoseconds.
 pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
+    duration(key, value, "")
+}
+
+/// Reads how long a call may wait, in nanoseconds.
+pub(crate) fn wait(key: Key, value: &Expr) -> syn::Result<u64> {
+    duration(key, value, "; without it no call waits")
+}
+
+/// Reads a duration within the range of all of them; `hint` is for one outside.
+fn duration(key: Key, value: &Expr, hint: &str) -> syn::Result<u64> {
     if let Some((digits, unit)) = number(value) {
         let given = literal::shown(value);
         let wrong = unquoted(digits, unit);
@@ -119,11 +129,11 @@ pub(crate) fn window(key: Key, value: &Expr) -> syn::Result<u64> {
             format_args!("{key} ({given}) {wrong}"),
         )
     })?;
-    if !duration::WINDOW.contains(&nanos) {
+    if !duration::RANGE.contains(&nanos) {
         return Err(error(
             Code::OutOfRange,
             text,
-            format_args!("{key} ({given}) is not within 1ms and 1h"),
+            format_args!("{key} ({given}) is not within 1ms and 1h{hint}"),
         ));
     }
     Ok(nanos)
@@ -151,6 +161,28 @@ fn unquoted(digits: &str, unit: &str) -> String {
         }
         Err(wrong) => wrong,
     }
+}
+
+/// Reads the name of a mode: a string, or the bare word.
+pub(crate) fn mode(key: Key, value: &Expr) -> syn::Result<&'static str> {
+    const MODES: [&str; 2] = ["enforce", "observe"];
+    let given = match literal::bare(value) {
+        Expr::Path(path) if path.path.get_ident().is_some() => path.to_token_stream().to_string(),
+        _ => string(key, value)?.value(),
+    };
+    if let Some(mode) = MODES
+        .into_iter()
+        .find(|mode| key::canonical(mode) == key::canonical(&given))
+    {
+        return Ok(mode);
+    }
+    let hint = match key::nearest(&given, &MODES) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the modes are {}", key::list(&MODES)),
+    };
+    let given = literal::shown(value);
+    let message = format!("{key} ({given}) is unknown; {hint}");
+    Err(error(Code::WrongValue, value, message))
 }
 
 /// Reads a truth value.

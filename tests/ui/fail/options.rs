@@ -2,7 +2,7 @@
 
 use resilience::{Error, adaptive_limit};
 
-#[adaptive_limit(nmae = "a", maxLimit = 5, max_wait = "1s", colour = "red")]
+#[adaptive_limit(nmae = "a", maxLimit = 5, max_wayt = "1s", colour = "red")]
 fn unknown() -> Result<(), Error> {
     Ok(())
 }

@@ -30,6 +30,9 @@ mod names {
     drop_if = is_busy,
     rejected = rejected,
     enabled = true,
+    max_wait = "50ms",
+    queue_limit = MOST,
+    mode = "enforce",
     registry = registry,
     crate = resilience
 )]

@@ -1,0 +1,195 @@
+//! Waits, cancellations, time-outs, panics, reloads and moves of the limit at once, on the system's clock.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use resilience::limit::{Acquire, AdaptiveLimit, LimitConfig, Permit};
+use resilience::registry::Registry;
+use resilience::{Error, Outcome};
+
+use crate::storm::Numbers;
+
+const THREADS: u64 = 4;
+const CALLS: u64 = 3000;
+/// Over the largest limit that the reloads set.
+const MOST: u32 = 6;
+
+#[derive(Default)]
+struct Seen {
+    inside: AtomicU32,
+    most: AtomicU32,
+    admitted: AtomicU64,
+    rejected: AtomicU64,
+    full: AtomicU64,
+    timed_out: AtomicU64,
+    abandoned: AtomicU64,
+}
+
+impl Seen {
+    fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn rejection(&self, error: &Error) {
+        assert!(error.is_limit_exceeded(), "{error}");
+        Self::add(&self.rejected);
+        if error.is_queue_full() {
+            Self::add(&self.full);
+        }
+        if error.is_wait_timed_out() {
+            Self::add(&self.timed_out);
+        }
+    }
+
+    /// The body of a call.
+    fn run(&self, permit: Permit<'_>, number: u64) {
+        Self::add(&self.admitted);
+        let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(inside, Ordering::SeqCst);
+        for _ in 0..number % 4 {
+            std::thread::yield_now();
+        }
+        self.inside.fetch_sub(1, Ordering::SeqCst);
+        match (number >> 8) % 5 {
+            0 | 1 => permit.complete(Outcome::Success),
+            2 => permit.complete(Outcome::Drop),
+            3 => drop(permit),
+            _ => {
+                let panicked = catch_unwind(AssertUnwindSafe(|| {
+                    let _permit = permit;
+                    std::panic::resume_unwind(Box::new("a body's own panic"));
+                }));
+                assert!(panicked.is_err());
+            }
+        }
+    }
+}
+
+struct Unpark(std::thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls until it is ready, or at most so often.
+fn poll<'a>(future: &mut Pin<Box<Acquire<'a>>>, polls: u64) -> Option<Result<Permit<'a>, Error>> {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    for _ in 0..polls {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(result) => return Some(result),
+            Poll::Pending if polls == u64::MAX => std::thread::park(),
+            Poll::Pending => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+fn call(limit: &AdaptiveLimit, seen: &Seen, number: u64) {
+    let admitted = match (number >> 16) % 8 {
+        0..3 => limit.acquire(),
+        3..6 => {
+            let mut future = Box::pin(limit.acquire_async());
+            poll(&mut future, u64::MAX).expect("polled until it is ready")
+        }
+        6 => {
+            let mut future = Box::pin(limit.acquire_async());
+            match poll(&mut future, 1 + (number >> 20) % 3) {
+                Some(result) => result,
+                None => {
+                    drop(future);
+                    return Seen::add(&seen.abandoned);
+                }
+            }
+        }
+        _ => limit.try_acquire(),
+    };
+    match admitted {
+        Ok(permit) => seen.run(permit, number),
+        Err(error) => seen.rejection(&error),
+    }
+}
+
+#[test]
+fn whatever_happens_to_those_who_wait_all_counts_add_up_in_the_end() {
+    let settings = Arc::new(AtomicU64::new(0));
+    let said = settings.clone();
+    let registry = Registry::builder()
+        .values("test", move || {
+            let number = said.load(Ordering::Relaxed);
+            let limit = 1 + number % u64::from(MOST);
+            let keys = [
+                ("minLimit", "1".to_owned()),
+                ("initialLimit", limit.to_string()),
+                ("maxLimit", limit.to_string()),
+                // Waits that end by a slot, and waits that end by time.
+                (
+                    "maxWait",
+                    ["1ms", "2ms", "10s"][number as usize / 8 % 3].to_owned(),
+                ),
+                ("queueLimit", (1 + number / 32 % 5).to_string()),
+            ];
+            Ok::<_, Error>(keys.map(|(name, value)| {
+                let key = format!("instances.storm.adaptiveLimit.{name}");
+                (key, value)
+            }))
+        })
+        .build()
+        .unwrap();
+    let config = LimitConfig::new().window(std::time::Duration::from_millis(1));
+    let config = config.algorithm("aimd").min_window_samples(1);
+    let limit = registry.register("storm", config).unwrap();
+    let seen = Seen::default();
+    std::thread::scope(|scope| {
+        let callers: Vec<_> = (1..=THREADS)
+            .map(|thread| {
+                let (limit, seen) = (&limit, &seen);
+                scope.spawn(move || {
+                    let mut numbers = Numbers(thread);
+                    for _ in 0..CALLS {
+                        call(limit, seen, numbers.next());
+                    }
+                })
+            })
+            .collect();
+        let mut numbers = Numbers(99);
+        while callers.iter().any(|caller| !caller.is_finished()) {
+            settings.store(numbers.next() >> 20, Ordering::Relaxed);
+            registry.reload().unwrap();
+            if numbers.next().is_multiple_of(4) {
+                limit.reset();
+            }
+            std::thread::yield_now();
+        }
+        for caller in callers {
+            caller.join().unwrap();
+        }
+    });
+    let snapshot = limit.snapshot();
+    assert_eq!((snapshot.in_flight, snapshot.queued), (0, 0));
+    assert!(seen.most.into_inner() <= MOST);
+    let counters = snapshot.counters;
+    assert_eq!(counters.admitted, seen.admitted.into_inner());
+    assert_eq!(counters.queue_full, seen.full.into_inner());
+    // One that is abandoned may have had its time up before: then it counts as that.
+    let abandoned = seen.abandoned.into_inner();
+    let unnoticed = counters.wait_timed_out - seen.timed_out.into_inner();
+    assert_eq!(counters.wait_cancelled + unnoticed, abandoned);
+    assert_eq!(counters.rejected, seen.rejected.into_inner() + unnoticed);
+    assert_eq!(
+        counters.succeeded + counters.dropped + counters.ignored + counters.cancelled,
+        counters.admitted
+    );
+    assert_eq!(
+        counters.admitted + counters.rejected + counters.wait_cancelled,
+        THREADS * CALLS
+    );
+    // The limit is whole: as many may come as it says, and nobody is taken for one who waits.
+    let whole: Vec<_> = std::iter::from_fn(|| limit.try_acquire().ok()).collect();
+    assert_eq!(whole.len() as u32, limit.limit());
+}
