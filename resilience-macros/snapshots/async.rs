@@ -18,7 +18,10 @@ pub async fn find(
                         ::core::column!(),
                     )
                     .min_limit(MIN)
-                    .window_nanos(250000000u64);
+                    .window_nanos(250000000u64)
+                    .max_wait_nanos(50000000u64)
+                    .queue_limit(10)
+                    .observe(true);
                 ::resilience::__private::announce!(ambient __ADAPTIVE_LIMIT_SITE);
                 &__ADAPTIVE_LIMIT_SITE
             }),

@@ -53,6 +53,10 @@ mod guides {
 
     #[doc = include_str!("../../docs/configuration.md")]
     mod configuration {}
+
+    #[doc = include_str!("../../docs/waiting.md")]
+    mod waiting {}
+
     #[cfg(feature = "sim")]
     #[doc = include_str!("../../docs/simulator.md")]
     mod simulator {}

@@ -123,8 +123,8 @@ fn blocked(servers: u32, places: u32, load: f64) -> f64 {
 
 #[test]
 fn a_queue_in_front_of_a_limit_holds_as_many_calls_as_theory_says() {
-    let queue = "queue = { calls = 7, wait = \"60s\" }\nload =";
-    let text = open(50, 600.0, "", 300).replace("load =", queue);
+    let queue = "limit = { queue_limit = 7, max_wait = \"60s\" }";
+    let text = format!("{queue}\n{}", open(50, 600.0, "", 300));
     let result = result(&scenario(&text), "fixed:5");
     let rejected = result.rejected as f64 / result.offered as f64;
     near(rejected, blocked(5, 12, 6.0), 0.03);

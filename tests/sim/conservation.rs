@@ -108,25 +108,33 @@ fn a_call_ends_with_its_time_out_and_not_later() {
 
 #[test]
 fn a_call_waits_for_a_limit_as_long_as_it_may_and_no_longer() {
-    let text = "duration = \"20s\"
-        dependency = { servers = 100, latency = \"10ms\" }
-        [[clients]]
-        queue = { calls = 1000, wait = \"30ms\" }
-        load = { open = { per_second = 400 } }
-        [[clients]]
-        queue = { calls = 3, wait = \"1s\" }
-        load = { closed = { users = 20, after_rejection = \"5ms\" } }";
-    let result = crate::support::result(&scenario(text), "fixed:2");
-    let ended = result.served + result.in_flight_at_end + result.waiting_at_end;
-    assert_eq!(result.offered, ended + result.rejected, "{result:?}");
-    // Two at a time of 10 ms each: all slots of both are taken all the time, and the rest gives up or finds no place.
-    assert!(
-        (7_980..=8_000).contains(&result.served),
-        "{}",
-        result.served
+    let run = |waiting: &str, load: &str| {
+        let text = format!(
+            "duration = \"20s\"
+            limit = {{ {waiting} }}
+            dependency = {{ servers = 100, latency = \"10ms\" }}
+            [[clients]]
+            load = {load}"
+        );
+        let result = crate::support::result(&scenario(&text), "fixed:2");
+        let ended = result.served + result.in_flight_at_end + result.waiting_at_end;
+        assert_eq!(result.offered, ended + result.rejected, "{result:?}");
+        // Two at a time of 10 ms each: all slots are taken all the time, and the rest gives up or finds no place.
+        assert!((3_990..=4_000).contains(&result.served), "{result:?}");
+        assert!(
+            result.rejected > 1_000 && result.waiting_at_end >= 3,
+            "{result:?}"
+        );
+        assert!(result.p99_ms <= Some(40.2), "{result:?}");
+    };
+    run(
+        "max_wait = \"30ms\", queue_limit = 1000",
+        "{ open = { per_second = 400 } }",
     );
-    assert!(result.rejected > 1_000 && result.waiting_at_end > 3);
-    assert!(result.p99_ms.unwrap() <= 40.2, "{:?}", result.p99_ms);
+    run(
+        "max_wait = \"1s\", queue_limit = 3",
+        "{ closed = { users = 20, after_rejection = \"5ms\" } }",
+    );
 }
 
 #[test]
@@ -161,5 +169,46 @@ fn a_quota_lets_its_rate_through_and_refuses_the_rest() {
     assert_eq!(
         result.dropped + result.served + result.in_flight_at_end,
         result.offered
+    );
+}
+
+#[test]
+fn calls_wait_for_a_slot_as_long_as_the_limit_says() {
+    let text = |waiting: &str| {
+        format!(
+            "duration = \"20s\"
+            limit = {{ min_limit = 4, initial_limit = 4, max_limit = 4{waiting} }}
+            dependency = {{ servers = 4, latency = \"10ms\" }}
+            [[clients]]
+            load = {{ open = {{ per_second = 10, burst = 20, arrivals = \"even\" }} }}"
+        )
+    };
+    let run = |waiting| {
+        let result = crate::support::result(&scenario(&text(waiting)), "aimd");
+        let ended = result.served + result.rejected + result.in_flight_at_end;
+        assert_eq!(result.offered, ended, "{result:?}");
+        result
+    };
+    let [none, some, all] = [
+        "",
+        ", max_wait = \"25ms\", queue_limit = 100",
+        ", max_wait = \"1s\", queue_limit = 15",
+    ]
+    .map(run);
+    // Of each twenty, four are served at once, and four more every 10 ms: twelve within 25 ms, and all within 40 ms.
+    let bursts = none.offered / 20;
+    assert_eq!(none.rejected, bursts * 16);
+    assert_eq!(some.rejected, bursts * 8);
+    // One of them finds the queue full.
+    assert_eq!(all.rejected, bursts);
+    // What the caller sees is the wait, too.
+    assert!(none.p99_ms < Some(10.5), "{none:?}");
+    assert!(
+        some.p99_ms > Some(29.0) && some.p99_ms < Some(31.0),
+        "{some:?}"
+    );
+    assert!(
+        all.p99_ms > Some(48.0) && all.p99_ms < Some(52.0),
+        "{all:?}"
     );
 }

@@ -192,14 +192,6 @@ fn mistakes_in_clients_are_told_too() {
             "`clients[0].timeout` is \"0s\", expected a duration above 0",
         ),
         (
-            "{ queue = { calls = 5 }, load = { closed = { users = 1 } } }",
-            "`clients[0].queue` has no `wait`: how long they wait at most",
-        ),
-        (
-            "{ queue = { calls = 0, wait = \"1s\" }, load = { closed = { users = 1 } } }",
-            "`clients[0].queue.calls` is 0, expected a whole number",
-        ),
-        (
             "{ after_timeout = \"stays\", load = { closed = { users = 1 } } }",
             "`clients[0].after_timeout` is \"stays\", expected one of `goes_on`, `leaves`",
         ),

@@ -16,8 +16,6 @@ pub(super) enum Happening {
     Answer(Ticket),
     /// The time-out of a client's oldest call may be up.
     TimeOut(u32),
-    /// The oldest call that waits for a client's limit may have waited long enough.
-    WaitOver(u32),
     /// The dependency changes.
     Change,
 }

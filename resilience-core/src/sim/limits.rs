@@ -37,7 +37,7 @@ impl Limits {
         let configs: Vec<LimitConfig> = clients
             .iter()
             .enumerate()
-            .map(|(number, client)| config(scenario.seed, guard, client, number))
+            .map(|(number, client)| config(scenario, guard, client, number))
             .collect();
         // So that nothing can be wrong with the settings once clients join.
         if let Guard::Adaptive(config) = guard {
@@ -59,12 +59,18 @@ impl Limits {
     }
 }
 
-fn config(seed: u64, guard: &Guard, client: &Client, number: usize) -> LimitConfig {
+fn config(scenario: &Scenario, guard: &Guard, client: &Client, number: usize) -> LimitConfig {
     let fixed = |limit: u32| {
         LimitConfig::new()
             .min_limit(limit)
             .initial_limit(limit)
             .max_limit(limit)
+    };
+    // Calls wait in front of a fixed limit as they do in front of the one it is compared with.
+    let fixed = |limit| LimitConfig {
+        max_wait: scenario.limit.max_wait,
+        queue_limit: scenario.limit.queue_limit,
+        ..fixed(limit)
     };
     match (client.fixed, guard) {
         (Some(limit), _) => fixed(limit),
@@ -73,7 +79,9 @@ fn config(seed: u64, guard: &Guard, client: &Client, number: usize) -> LimitConf
         (None, Guard::Adaptive(config)) => {
             let mut config = LimitConfig::clone(config);
             // The library's own is scattered by a hash that another version of Rust may compute otherwise.
-            let seed = Random::stream(seed, 0xf1e1d).part(number as u64).next();
+            let seed = Random::stream(scenario.seed, 0xf1e1d)
+                .part(number as u64)
+                .next();
             config.jitter.get_or_insert(Jitter::Seeded(seed));
             config
         }

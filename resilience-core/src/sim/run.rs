@@ -1,7 +1,10 @@
 //! One run: events in the order of virtual time, through the limits that production has.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 
 use super::dependency::{Entry, Station, Ticket};
 use super::events::{Event, Happening};
@@ -9,9 +12,9 @@ use super::limits::{Guard, Limits};
 use super::random::Random;
 use super::record::{End, Record};
 use super::report::Moment;
-use super::scenario::{Client, FailureKind, Line, Load, Scenario};
+use super::scenario::{Client, FailureKind, Load, Scenario};
 use crate::error::Error;
-use crate::limit::Permit;
+use crate::limit::{Acquire, Permit};
 use crate::outcome::Outcome;
 use crate::registry::Builder;
 use crate::time::ManualClock;
@@ -70,6 +73,28 @@ struct Call<'r> {
     permit: Option<Permit<'r>>,
 }
 
+/// A call that has been made and is not admitted yet.
+#[derive(Debug)]
+struct Coming {
+    client: u32,
+    of_a_user: bool,
+    made: u64,
+    phase: u32,
+    random: Random,
+}
+
+/// The numbers of the calls whose wait is over.
+type Woken = Arc<Mutex<VecDeque<u64>>>;
+
+struct Wakes(Woken, u64);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        woken.push_back(self.1);
+    }
+}
+
 #[derive(Debug)]
 struct Caller {
     arrivals: Random,
@@ -78,19 +103,11 @@ struct Caller {
     /// The next arrival, with its fraction of a nanosecond.
     next: f64,
     deadlines: VecDeque<(u64, Ticket)>,
-    /// The calls that wait for the limit.
-    waiting: VecDeque<Asked>,
     limit: u32,
 }
 
-/// A call that somebody wants to make.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    at: u64,
-    of_a_user: bool,
-    /// The phase in which it came.
-    phase: u32,
-    random: Random,
+fn poll<'r>(slot: &mut Acquire<'r>, waker: &Waker) -> Poll<Result<Permit<'r>, Error>> {
+    Pin::new(slot).poll(&mut Context::from_waker(waker))
 }
 
 struct Run<'r> {
@@ -105,6 +122,9 @@ struct Run<'r> {
     free: Vec<u32>,
     callers: Vec<Caller>,
     in_flight: u64,
+    /// Those that wait for a slot, by the numbers that they are woken by.
+    waiting: BTreeMap<u64, (Coming, Acquire<'r>)>,
+    woken: Woken,
     coming: usize,
     /// The sum of the limits of all clients whose limit adapts.
     limit: u64,
@@ -123,7 +143,6 @@ impl<'r> Run<'r> {
             offered: 0,
             next: 0.0,
             deadlines: VecDeque::new(),
-            waiting: VecDeque::new(),
             limit: 0,
         });
         Self {
@@ -138,6 +157,8 @@ impl<'r> Run<'r> {
             free: Vec::new(),
             callers: callers.collect(),
             in_flight: 0,
+            waiting: BTreeMap::new(),
+            woken: Woken::default(),
             coming: 0,
             limit: 0,
             record: Record::new(scenario, plan.duration, plan.slice),
@@ -156,7 +177,13 @@ impl<'r> Run<'r> {
             let next = self.events.peek().map_or(u64::MAX, |next| next.0.at);
             // Whoever is done makes room before others come at the same moment.
             let done = self.station.next();
-            let at = next.min(done);
+            // The queue knows by itself when a wait is over; it is the clock that tells it.
+            let over = if self.waiting.is_empty() {
+                u64::MAX
+            } else {
+                self.clock.next_alarm().unwrap_or(u64::MAX)
+            };
+            let at = next.min(done).min(over);
             // After all that happens at the sample's own moment.
             while self.next_sample < at.min(end) {
                 self.sample();
@@ -167,17 +194,19 @@ impl<'r> Run<'r> {
             self.now = at;
             self.clock.advance_to(at);
             self.record.advance(at);
-            if done <= next {
+            if over < next.min(done) {
+                // Told by the clock's move.
+            } else if done <= next {
                 self.served();
             } else if let Some(Reverse(event)) = self.events.pop() {
                 self.happens(event.happening);
             }
+            self.admit_called();
         }
         self.record.limit(self.limit as f64, end);
         self.record.in_flight(self.in_flight, end);
         self.record.in_flight_at_end = self.in_flight;
-        let waiting = self.callers.iter().map(|caller| caller.waiting.len());
-        self.record.waiting_at_end = waiting.sum::<usize>() as u64;
+        self.record.waiting_at_end = self.waiting.len() as u64;
         self.record
     }
 
@@ -222,7 +251,6 @@ impl<'r> Run<'r> {
                 }
             }
             Happening::TimeOut(client) => self.time_out(client),
-            Happening::WaitOver(client) => self.wait_over(client),
             Happening::Change => self.change(),
         }
     }
@@ -306,76 +334,60 @@ impl<'r> Run<'r> {
         self.record.offered();
         let caller = &mut self.callers[number as usize];
         caller.offered += 1;
-        let asked = Asked {
-            at: self.now,
+        let coming = Coming {
+            client: number,
             of_a_user,
+            made: self.now,
             phase: self.record.phase_now(),
             // What is drawn for a call depends on its number alone, and not on what the limit does with others.
             random: caller.calls.part(caller.offered),
         };
-        let others_wait = !caller.waiting.is_empty();
-        match self.client(number).queue {
-            Some(queue) if others_wait || self.is_full(number) => self.waits(number, asked, queue),
-            _ => self.tries(number, asked),
+        let mut slot = self.limits.of(number as usize).acquire_async();
+        match poll(&mut slot, Waker::noop()) {
+            Poll::Ready(answer) => self.answer(coming, answer),
+            Poll::Pending => {
+                self.number += 1;
+                let waker = Arc::new(Wakes(self.woken.clone(), self.number)).into();
+                let _pending = poll(&mut slot, &waker);
+                self.waiting.insert(self.number, (coming, slot));
+            }
         }
     }
 
-    /// Whether the limit of a client is reached. Asked before a call that would wait: it is no rejected one.
-    fn is_full(&self, number: u32) -> bool {
-        let unlimited = matches!(self.plan.guard, Guard::Unlimited);
-        let limit = self.limits.of(number as usize);
-        let adapts = self.client(number).fixed.is_none();
-        !(adapts && unlimited) && limit.in_flight() >= limit.limit()
-    }
-
-    fn waits(&mut self, number: u32, asked: Asked, queue: Line) {
-        let caller = &mut self.callers[number as usize];
-        if caller.waiting.len() < queue.calls {
-            caller.waiting.push_back(asked);
-            self.schedule(self.now + queue.wait, Happening::WaitOver(number));
-        } else {
-            // Refused by the limit too, or its algorithm would not know that it is in the way.
-            self.tries(number, asked);
+    /// Goes on with those whose wait is over, in the order in which it was.
+    fn admit_called(&mut self) {
+        loop {
+            let woken = self
+                .woken
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop_front();
+            let Some(number) = woken else {
+                return;
+            };
+            if let Some((coming, mut slot)) = self.waiting.remove(&number)
+                && let Poll::Ready(answer) = poll(&mut slot, Waker::noop())
+            {
+                self.answer(coming, answer);
+            }
         }
     }
 
-    fn wait_over(&mut self, number: u32) {
-        let Some(queue) = self.client(number).queue else {
-            return;
-        };
-        while let Some(asked) = self.callers[number as usize].waiting.front().copied()
-            && asked.at + queue.wait <= self.now
-        {
-            self.callers[number as usize].waiting.pop_front();
-            self.rejected(number, asked);
-        }
-    }
-
-    /// Lets those through who wait for a client's limit, as far as it has room.
-    fn admit_waiting(&mut self, number: u32) {
-        while !self.callers[number as usize].waiting.is_empty()
-            && !self.is_full(number)
-            && let Some(asked) = self.callers[number as usize].waiting.pop_front()
-        {
-            self.tries(number, asked);
-        }
-    }
-
-    fn rejected(&mut self, number: u32, asked: Asked) {
-        let falsely = self.station.would_serve(self.coming, self.now);
-        self.record.rejected(asked.phase, falsely);
-        if let Load::Closed {
-            after_rejection, ..
-        } = self.client(number).load
-        {
-            self.user_thinks(number, after_rejection);
-        }
-    }
-
-    fn tries(&mut self, number: u32, asked: Asked) {
+    /// The limit has answered: the call begins, or is rejected.
+    fn answer(&mut self, coming: Coming, answer: Result<Permit<'r>, Error>) {
+        let number = coming.client;
         let client = self.client(number);
-        let Ok(permit) = self.limits.of(number as usize).try_acquire() else {
-            return self.rejected(number, asked);
+        let Ok(permit) = answer else {
+            let falsely = self.station.would_serve(self.coming, self.now);
+            self.record.rejected(coming.phase, falsely);
+            if coming.of_a_user
+                && let Load::Closed {
+                    after_rejection, ..
+                } = client.load
+            {
+                self.user_thinks(number, after_rejection);
+            }
+            return;
         };
         self.record.in_flight(self.in_flight, self.now);
         self.in_flight += 1;
@@ -384,10 +396,10 @@ impl<'r> Run<'r> {
             client: number,
             place: Place::Coming,
             end: End::Served,
-            of_a_user: asked.of_a_user,
-            started: asked.at,
-            phase: asked.phase,
-            random: asked.random,
+            of_a_user: coming.of_a_user,
+            started: coming.made,
+            phase: coming.phase,
+            random: coming.random,
             permit: Some(permit),
         });
         if let Some(timeout) = client.timeout {
@@ -547,7 +559,6 @@ impl<'r> Run<'r> {
         self.in_flight -= 1;
         self.record.ended(client, phase, end, started, self.now);
         self.note_limit(client);
-        self.admit_waiting(client);
         if of_a_user && let Load::Closed { think, .. } = self.client(client).load {
             self.user_thinks(client, think);
         }

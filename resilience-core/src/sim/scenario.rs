@@ -248,19 +248,8 @@ pub(super) struct Client {
     pub(super) timeout: Option<u64>,
     /// Whether the dependency goes on with a call that was given up.
     pub(super) goes_on: bool,
-    /// Where calls wait that find the limit reached.
-    pub(super) queue: Option<Line>,
     /// A limit that does not adapt.
     pub(super) fixed: Option<u32>,
-}
-
-/// A queue in front of a limit, first in, first out.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    /// The calls that wait at most; others are rejected.
-    pub(super) calls: usize,
-    /// How long each waits at most, before it is rejected.
-    pub(super) wait: u64,
 }
 
 #[derive(Clone, Debug)]

@@ -36,6 +36,12 @@ impl ManualClock {
         self.now.fetch_max(instant, Ordering::Relaxed);
         self.alarms.ring(instant);
     }
+
+    /// The first moment that somebody waits for.
+    #[cfg(feature = "sim")]
+    pub(crate) fn next_alarm(&self) -> Option<u64> {
+        self.alarms.next()
+    }
 }
 
 impl Clock for ManualClock {

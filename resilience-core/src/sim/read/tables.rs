@@ -6,7 +6,7 @@ use super::schedules::{positive, schedule};
 use crate::limit::LimitConfig;
 use crate::sim::law::{Kind, Law};
 use crate::sim::scenario::{
-    Client, Dependency, Discipline, Failure, FailureKind, Line, Load, Quota, Scenario, Slowdown,
+    Client, Dependency, Discipline, Failure, FailureKind, Load, Quota, Scenario, Slowdown,
 };
 use crate::sim::schedule::Schedule;
 
@@ -468,10 +468,6 @@ fn client(
         let name = reader.choice(&field, &["leaves", "goes_on"])?;
         Some(name == "goes_on")
     });
-    let queue = or(from, "queue", None, |field| {
-        let inside = reader.table(&field)?;
-        line(reader, inside).map(Some)
-    });
     let fixed = or(from, "fixed_limit", None, |field| {
         let limit = reader.whole(&field, &(1..=1_000_000))?;
         Some(Some(limit as u32))
@@ -490,23 +486,9 @@ fn client(
         leave: leave?,
         timeout: timeout?,
         goes_on: goes_on?,
-        queue: queue?,
         fixed: fixed?,
     };
     Some((client, count?))
-}
-
-fn line(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Line> {
-    let from = &mut fields;
-    let calls = reader.required(from, "calls", "how many may wait", |reader, field| {
-        reader.whole(field, &(1..=MOST as u64))
-    });
-    let wait = reader.required(from, "wait", "how long they wait at most", positive);
-    reader.done(fields);
-    Some(Line {
-        calls: calls? as usize,
-        wait: wait?,
-    })
 }
 
 fn load(reader: &mut Reader<'_>, field: &Field<'_>, duration: u64) -> Option<Load> {
