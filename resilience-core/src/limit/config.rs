@@ -260,7 +260,7 @@ mod check {
     }
 
     pub(super) fn wait(value: &Duration) -> Outside {
-        (!value.is_zero() && window(value).is_some()).then_some("from 1ms to 1h, or 0")
+        (!value.is_zero() && window(value).is_some()).then_some("from 1ms to 1h")
     }
 
     pub(super) fn threshold(value: &Duration) -> Outside {

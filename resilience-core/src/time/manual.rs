@@ -38,7 +38,7 @@ impl ManualClock {
     }
 
     /// The first moment that somebody waits for.
-    #[cfg(feature = "sim")]
+    #[cfg(all(feature = "sim", not(loom)))]
     pub(crate) fn next_alarm(&self) -> Option<u64> {
         self.alarms.next()
     }

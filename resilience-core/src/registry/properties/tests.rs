@@ -47,6 +47,8 @@ fn ranges_are_told_as_they_are_checked() {
         max_limit: Some(0),
         window: Some(Duration::ZERO),
         min_window_samples: Some(0),
+        max_wait: Some(Duration::from_nanos(1)),
+        queue_limit: Some(0),
         backoff_ratio: Some(0.0),
         smoothing: Some(0.0),
         rtt_tolerance: Some(0.0),
@@ -321,38 +323,47 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
         Just(Drain::Off),
         (10..=1_000_000_u32).prop_map(Drain::Every)
     ];
+    let wait = prop_oneof![Just(0), 1_000_000..=3_600_000_000_000_u64];
+    let mode = prop_oneof![Just(Mode::Enforce), Just(Mode::Observe)];
+    let waiting = (wait, count(), mode);
     let knee = (0.0..=10.0_f64, drain, 0.0..1.0_f64, 0.25..=4.0_f64);
-    (numbers, ratios, times, calls, structured, named, knee).prop_map(
-        |(numbers, ratios, times, calls, structured, named, knee)| LimitConfig {
-            algorithm: Some(named.0.into()),
-            initial_limit: Some(numbers.0),
-            min_limit: Some(numbers.1),
-            max_limit: Some(numbers.2),
-            window: Some(Duration::from_nanos(times.0)),
-            min_window_samples: Some(numbers.3),
-            enabled: Some(named.2),
-            drop_on: Some(named.3),
-            preset: Some(named.1),
-            backoff_ratio: Some(ratios.0),
-            smoothing: Some(ratios.1),
-            rtt_tolerance: Some(ratios.2),
-            queue_size: Some(structured.0),
-            long_window: Some(numbers.4),
-            increase_by: Some(numbers.5),
-            alpha: Some(calls.0),
-            beta: Some(calls.1),
-            threshold: Some(calls.2),
-            probe_multiplier: Some(numbers.6),
-            jitter: Some(structured.1),
-            baseline: Some(structured.2),
-            deviations: Some(structured.3),
-            latency_threshold: Some(Duration::from_nanos(times.1)),
-            headroom: Some(knee.0),
-            drain: Some(knee.1),
-            drop_share: Some(knee.2),
-            sensitivity: Some(knee.3),
-        },
+    (
+        numbers, ratios, times, calls, structured, named, waiting, knee,
     )
+        .prop_map(
+            |(numbers, ratios, times, calls, structured, named, waiting, knee)| LimitConfig {
+                algorithm: Some(named.0.into()),
+                initial_limit: Some(numbers.0),
+                min_limit: Some(numbers.1),
+                max_limit: Some(numbers.2),
+                window: Some(Duration::from_nanos(times.0)),
+                min_window_samples: Some(numbers.3),
+                enabled: Some(named.2),
+                max_wait: Some(Duration::from_nanos(waiting.0)),
+                queue_limit: Some(waiting.1),
+                mode: Some(waiting.2),
+                drop_on: Some(named.3),
+                preset: Some(named.1),
+                backoff_ratio: Some(ratios.0),
+                smoothing: Some(ratios.1),
+                rtt_tolerance: Some(ratios.2),
+                queue_size: Some(structured.0),
+                long_window: Some(numbers.4),
+                increase_by: Some(numbers.5),
+                alpha: Some(calls.0),
+                beta: Some(calls.1),
+                threshold: Some(calls.2),
+                probe_multiplier: Some(numbers.6),
+                jitter: Some(structured.1),
+                baseline: Some(structured.2),
+                deviations: Some(structured.3),
+                latency_threshold: Some(Duration::from_nanos(times.1)),
+                headroom: Some(knee.0),
+                drain: Some(knee.1),
+                drop_share: Some(knee.2),
+                sensitivity: Some(knee.3),
+            },
+        )
 }
 
 proptest! {
