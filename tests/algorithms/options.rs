@@ -2,8 +2,8 @@
 
 use resilience::event::Reason;
 use resilience::limit::algorithm::{
-    Aimd, AimdSettings, Algorithm, Bounds, Gradient2, Gradient2Settings, QueueSize, Vegas,
-    VegasBaseline, VegasSettings,
+    Aimd, AimdSettings, Algorithm, Bounds, Gradient2, Gradient2Settings, GrowthBound, Jitter,
+    QueueSize, Vegas, VegasBaseline, VegasSettings,
 };
 use resilience::limit::window::{Sample, Window};
 
@@ -96,6 +96,110 @@ fn a_quantile_follows_a_dependency_that_got_slower_for_good() {
     });
     assert!(baseline >= Some(80e6), "{baseline:?}");
     assert!(limit >= 30, "{limit}");
+}
+
+/// The classic three with these remedies.
+fn with(once_per_rtt: bool, growth_bound: GrowthBound) -> [Box<dyn Algorithm>; 3] {
+    let mut gradient2 = Gradient2Settings::default();
+    gradient2.once_per_rtt = once_per_rtt;
+    gradient2.growth_bound = growth_bound;
+    let mut aimd = AimdSettings::default();
+    aimd.once_per_rtt = once_per_rtt;
+    aimd.growth_bound = growth_bound;
+    let mut vegas = VegasSettings::default();
+    vegas.jitter = Jitter::Fixed(0.75);
+    vegas.once_per_rtt = once_per_rtt;
+    vegas.growth_bound = growth_bound;
+    [
+        Box::new(Gradient2::new(bounds(20), gradient2)),
+        Box::new(Aimd::new(bounds(20), aimd)),
+        Box::new(Vegas::new(bounds(20), vegas)),
+    ]
+}
+
+#[test]
+fn a_change_asks_for_calls_admitted_after_it_if_there_is_one_per_round_trip() {
+    let asked = |once_per_rtt| {
+        with(once_per_rtt, GrowthBound::Off).map(|mut algorithm| {
+            // Two windows: Vegas learns from the first, and Gradient2 adds less than a call at a time.
+            algorithm.update(&one(20, call(10 * MS, 20)));
+            let before = algorithm.update(&one(20, call(10 * MS, 20)));
+            let unused = algorithm.update(&one(20, call(10 * MS, 1)));
+            assert_eq!((unused.limit, unused.fresh), (before.limit, false));
+            (before.limit > 21.0, before.fresh)
+        })
+    };
+    assert_eq!(asked(false), [(true, false); 3]);
+    assert_eq!(asked(true), [(true, true); 3]);
+}
+
+#[test]
+fn a_bound_on_growth_holds_limits_where_calls_in_flight_account_for_them() {
+    let settled = |growth_bound, dependency: fn(u32) -> Window| {
+        with(false, growth_bound).map(|mut algorithm| {
+            let mut limit = 20;
+            for _ in 0..2000 {
+                limit = algorithm.update(&dependency(limit)).limit as u32;
+            }
+            limit
+        })
+    };
+    let overload = |limit| capacity_30(40 * MS, limit);
+    let [gradient2, aimd, _] = settled(GrowthBound::Off, overload);
+    assert!(gradient2 > 400 && aimd == 1000, "{gradient2}, {aimd}");
+    let bdp = |windows| GrowthBound::Bdp { gain: 2.0, windows };
+    let [gradient2, aimd, vegas] = settled(bdp(10_000), overload);
+    assert_eq!((gradient2, aimd), (61, 61));
+    assert!(vegas < 61, "{vegas}");
+    // What a queue stood in for longer than is remembered contains the queue.
+    let [_, aimd, _] = settled(bdp(100), overload);
+    assert!(aimd > 100, "{aimd}");
+
+    // Fourteen calls at a time are half of 28, and one and a half times as many are 21.
+    let fourteen = |limit| one(limit, call(40 * MS, 14));
+    assert!(
+        settled(GrowthBound::Off, fourteen)
+            .iter()
+            .all(|&limit| limit > 26)
+    );
+    let bound = GrowthBound::InFlight { gain: 1.5 };
+    assert_eq!(settled(bound, fourteen), [22; 3]);
+}
+
+#[test]
+fn a_limit_of_one_grows_under_any_bound() {
+    for growth_bound in [
+        GrowthBound::InFlight { gain: 1.0 },
+        GrowthBound::Bdp {
+            gain: 1.0,
+            windows: 10,
+        },
+    ] {
+        for mut algorithm in with(true, growth_bound) {
+            for _ in 0..30 {
+                algorithm.update(&one(20, Sample::dropped(10 * MS, 20)));
+            }
+            let mut limit = 1;
+            for _ in 0..30 {
+                limit = algorithm.update(&one(limit, call(10 * MS, limit))).limit as u32;
+            }
+            assert!(limit > 1, "{algorithm:?}");
+        }
+    }
+}
+
+#[test]
+fn growth_that_is_held_says_so() {
+    let bound = GrowthBound::InFlight { gain: 1.0 };
+    for mut algorithm in with(false, bound) {
+        algorithm.update(&one(20, call(10 * MS, 20)));
+        let decision = algorithm.update(&one(20, call(10 * MS, 15)));
+        assert_eq!(decision.reason, Reason::GrowthBound { bound: 16.0 });
+        assert_eq!(
+            decision.reason.to_string(),
+            "no growth above 16.0 calls, for those in flight"
+        );
+    }
 }
 
 #[test]

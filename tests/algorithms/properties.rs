@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use resilience::event::Reason;
 use resilience::limit::algorithm::{
     Aimd, AimdSettings, Algorithm, Bounds, Calls, Decision, Deviations, Drain, Gradient2,
-    Gradient2Settings, Jitter, Knee, KneeSettings, QueueSize, Vegas, VegasBaseline, VegasSettings,
+    Gradient2Settings, GrowthBound, Jitter, Knee, KneeSettings, QueueSize, Vegas, VegasBaseline,
+    VegasSettings,
 };
 use resilience::limit::window::{Sample, Window};
 
@@ -13,6 +14,8 @@ use resilience::limit::window::{Sample, Window};
 #[derive(Clone, Debug, PartialEq)]
 struct Subject {
     bounds: Bounds,
+    once_per_rtt: bool,
+    growth_bound: GrowthBound,
     algorithm: Any,
 }
 
@@ -84,23 +87,39 @@ fn latency() -> impl Strategy<Value = u64> {
     ]
 }
 
+/// Whether a limit changes once per round trip, and how far it may grow.
+fn remedies() -> impl Strategy<Value = (bool, GrowthBound)> {
+    let gain = || prop_oneof![Just(1.0), 1.0..3.0, 1.0..=100.0];
+    let windows = prop_oneof![1..20_u32, 1..=1_000_000_u32];
+    let growth_bound = prop_oneof![
+        Just(GrowthBound::Off),
+        gain().prop_map(|gain| GrowthBound::InFlight { gain }),
+        (gain(), windows).prop_map(|(gain, windows)| GrowthBound::Bdp { gain, windows }),
+    ];
+    (any::<bool>(), growth_bound)
+}
+
 fn aimd(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
     (
         bounds(),
         backoff_ratio(),
         prop_oneof![Just(1), 1..=1_000_000_u32],
         proptest::option::of(latency()),
+        remedies(),
         deviations,
     )
         .prop_map(
-            |(bounds, backoff_ratio, increase_by, latency_threshold_ns, deviations)| {
+            |(bounds, backoff_ratio, increase_by, latency_threshold_ns, remedies, deviations)| {
                 let mut settings = AimdSettings::default();
                 settings.backoff_ratio = backoff_ratio;
                 settings.increase_by = increase_by;
                 settings.latency_threshold_ns = latency_threshold_ns;
+                (settings.once_per_rtt, settings.growth_bound) = remedies;
                 settings.deviations = deviations;
                 Subject {
                     bounds,
+                    once_per_rtt: settings.once_per_rtt,
+                    growth_bound: settings.growth_bound,
                     algorithm: Any::Aimd(Aimd::new(bounds, settings)),
                 }
             },
@@ -123,6 +142,7 @@ fn gradient2(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
         long_window,
         rtt_tolerance,
         backoff_ratio(),
+        remedies(),
         deviations,
     )
         .prop_map(
@@ -133,6 +153,7 @@ fn gradient2(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
                 long_window,
                 rtt_tolerance,
                 backoff_ratio,
+                remedies,
                 deviations,
             )| {
                 let mut settings = Gradient2Settings::default();
@@ -141,9 +162,12 @@ fn gradient2(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
                 settings.long_window = long_window;
                 settings.rtt_tolerance = rtt_tolerance;
                 settings.backoff_ratio = backoff_ratio;
+                (settings.once_per_rtt, settings.growth_bound) = remedies;
                 settings.deviations = deviations;
                 Subject {
                     bounds,
+                    once_per_rtt: settings.once_per_rtt,
+                    growth_bound: settings.growth_bound,
                     algorithm: Any::Gradient2(Gradient2::new(bounds, settings)),
                 }
             },
@@ -178,6 +202,7 @@ fn vegas(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
         (probe_multiplier, jitter),
         baseline,
         backoff_ratio(),
+        remedies(),
         deviations,
     )
         .prop_map(
@@ -188,6 +213,7 @@ fn vegas(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
                 (probe_multiplier, jitter),
                 baseline,
                 backoff_ratio,
+                remedies,
                 deviations,
             )| {
                 let [alpha, beta, threshold] = band;
@@ -200,9 +226,12 @@ fn vegas(deviations: BoxedStrategy<Deviations>) -> BoxedStrategy<Subject> {
                 settings.jitter = jitter;
                 settings.baseline = baseline;
                 settings.backoff_ratio = backoff_ratio;
+                (settings.once_per_rtt, settings.growth_bound) = remedies;
                 settings.deviations = deviations;
                 Subject {
                     bounds,
+                    once_per_rtt: settings.once_per_rtt,
+                    growth_bound: settings.growth_bound,
                     algorithm: Any::Vegas(Vegas::new(bounds, settings)),
                 }
             },
@@ -224,6 +253,8 @@ fn knee() -> BoxedStrategy<Subject> {
             settings.sensitivity = sensitivity;
             Subject {
                 bounds,
+                once_per_rtt: false,
+                growth_bound: GrowthBound::Off,
                 algorithm: Any::Knee(Box::new(Knee::new(bounds, settings))),
             }
         })
@@ -437,6 +468,39 @@ proptest! {
         let window = traffic.window(limit);
         if algorithm.update(&window).limit > limit {
             prop_assert!(u64::from(window.max_in_flight) * 2 >= limit as u64);
+        }
+    }
+
+    #[test]
+    fn the_limit_grows_no_further_than_its_bound(algorithm in mixed(), history in history(), traffic in traffic()) {
+        let mut algorithm = after(algorithm, &history);
+        let limit = algorithm.limit();
+        let window = traffic.window(limit);
+        // Without a queue the smallest latency is the window's own, and both bounds are the same.
+        let bound = match algorithm.growth_bound {
+            GrowthBound::InFlight { gain } | GrowthBound::Bdp { gain, .. } => gain * f64::from(window.max_in_flight) + 1.0,
+            _ => f64::INFINITY,
+        };
+        let decision = algorithm.update(&window);
+        prop_assert!(decision.limit <= limit.max(bound), "{limit} to {decision:?}");
+        if let Reason::GrowthBound { bound } = decision.reason {
+            prop_assert!(decision.limit <= limit.max(bound), "{limit} to {decision:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_asks_for_new_calls_if_there_is_one_per_round_trip(
+        algorithm in prop_oneof![aimd(some()), gradient2(some()), vegas(some())],
+        history in history(),
+        traffic in traffic(),
+    ) {
+        let mut algorithm = after(algorithm, &history);
+        let limit = algorithm.limit();
+        let decision = algorithm.update(&traffic.window(limit));
+        if algorithm.once_per_rtt {
+            prop_assert_eq!(decision.fresh, decision.limit as u32 != limit as u32);
+        } else if decision.fresh {
+            prop_assert!((decision.limit as u32) < limit as u32);
         }
     }
 

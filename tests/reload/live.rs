@@ -214,6 +214,33 @@ fn tuning_holds_from_the_next_window_and_keeps_what_was_learned() {
     live.change(&[("algorithm", "aimd"), ("latencyThreshold", "100ms")]);
     live.calls(15, 1000, Outcome::Success);
     assert!(live.limit.limit() < 15);
+
+    let live = Live::new(&[("algorithm", "aimd"), ("increaseBy", "10")]);
+    live.change(&[
+        ("algorithm", "aimd"),
+        ("increaseBy", "10"),
+        ("growthBound", "inFlight(1.2)"),
+    ]);
+    live.calls(20, 1000, Outcome::Success);
+    assert_eq!(live.limit.limit(), 25, "1.2 times 20 and one more");
+}
+
+#[test]
+fn calls_in_flight_at_a_change_count_no_more_once_it_is_said_so() {
+    let aimd = [("algorithm", "aimd")];
+    let once = [("algorithm", "aimd"), ("oncePerRtt", "on")];
+    for (settings, after) in [(&aimd[..], 22), (&once, 21)] {
+        let live = Live::new(&aimd);
+        live.change(settings);
+        let earlier: Vec<_> = (0..15).map(|_| live.limit.try_acquire().unwrap()).collect();
+        live.calls(1, 1000, Outcome::Success);
+        assert_eq!(live.limit.limit(), 21);
+        live.clock.advance(Duration::from_secs(1));
+        for permit in earlier.into_iter().rev() {
+            permit.complete(Outcome::Success);
+        }
+        assert_eq!(live.limit.limit(), after);
+    }
 }
 
 #[test]

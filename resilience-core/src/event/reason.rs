@@ -64,6 +64,11 @@ pub enum Reason {
         /// The most calls that were in flight.
         max_in_flight: u32,
     },
+    /// The limit would have grown above the bound that [was set](crate::limit::LimitConfig::growth_bound).
+    GrowthBound {
+        /// The bound, in calls.
+        bound: f64,
+    },
     /// Knee: the limit follows the knee, the number of calls from which on they queue.
     Knee {
         /// The knee, in calls.
@@ -192,6 +197,9 @@ impl fmt::Display for Reason {
             }
             Self::AppLimited { max_in_flight } => {
                 write!(f, "at most {max_in_flight} in flight, too few to judge")
+            }
+            Self::GrowthBound { bound } => {
+                write!(f, "no growth above {bound:.1} calls, for those in flight")
             }
             Self::Knee {
                 knee,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::algorithm::{Calls, Deviations, Drain, Jitter, QueueSize, VegasBaseline};
+use super::algorithm::{Calls, Deviations, Drain, GrowthBound, Jitter, QueueSize, VegasBaseline};
 
 /// Which values an algorithm's tuning starts from, and whether it departs from the reference where that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -214,6 +214,12 @@ config! {
     deviations: Deviations, Deviations, check::free;
     /// Sets the mean latency above which a window counts as overloaded: from 1 ns to 1 h. AIMD, none by default.
     latency_threshold: Duration, Duration, check::threshold;
+    /// Sets whether the limit changes once per round trip at most: calls that were in flight at a change count no more. Gradient2,
+    /// AIMD and Vegas; off by default, when that is so after cuts alone.
+    once_per_rtt: bool, bool, check::free;
+    /// Sets how far the limit may grow beyond what the calls in flight account for. Gradient2, AIMD and Vegas; as far as they
+    /// say themselves by default.
+    growth_bound: GrowthBound, GrowthBound, check::growth;
     /// Sets how many calls the limit is above the knee, as a multiple of the knee's square root: from 0 to 10. Knee, 0.5
     /// by default, and always at least one call.
     headroom: f64, f64, check::headroom;
@@ -242,7 +248,9 @@ impl LimitConfig {
 mod check {
     use std::time::Duration;
 
-    use crate::limit::algorithm::{Bounds, Calls, Drain, Jitter, QueueSize, VegasBaseline};
+    use crate::limit::algorithm::{
+        Bounds, Calls, Drain, GrowthBound, Jitter, QueueSize, VegasBaseline,
+    };
 
     type Outside = Option<&'static str>;
 
@@ -283,6 +291,18 @@ mod check {
     pub(super) fn queue(value: &QueueSize) -> Outside {
         let (QueueSize::Fixed(size) | QueueSize::SquareRoot { min: size }) = value;
         (*size > Bounds::MAX).then_some("from 0 to 1000000")
+    }
+
+    pub(super) fn growth(value: &GrowthBound) -> Outside {
+        let gains = 1.0..=100.0;
+        let inside = match value {
+            GrowthBound::Off => true,
+            GrowthBound::InFlight { gain } => gains.contains(gain),
+            GrowthBound::Bdp { gain, windows } => {
+                gains.contains(gain) && (1..=1_000_000).contains(windows)
+            }
+        };
+        (!inside).then_some("a gain from 1 to 100, of 1 to 1000000 windows")
     }
 
     pub(super) fn headroom(value: &f64) -> Outside {

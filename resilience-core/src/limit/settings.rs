@@ -142,6 +142,8 @@ impl LimitConfig {
                 if let Some(threshold) = self.latency_threshold {
                     settings.latency_threshold_ns = Some(nanos(threshold));
                 }
+                set(&mut settings.once_per_rtt, self.once_per_rtt);
+                set(&mut settings.growth_bound, self.growth_bound);
                 set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Aimd(settings)
             }
@@ -167,6 +169,8 @@ impl LimitConfig {
                 set(&mut settings.probe_multiplier, self.probe_multiplier);
                 set(&mut settings.jitter, self.jitter);
                 set(&mut settings.baseline, self.baseline);
+                set(&mut settings.once_per_rtt, self.once_per_rtt);
+                set(&mut settings.growth_bound, self.growth_bound);
                 set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Vegas(settings)
             }
@@ -181,6 +185,8 @@ impl LimitConfig {
                 set(&mut settings.rtt_tolerance, self.rtt_tolerance);
                 set(&mut settings.queue_size, self.queue_size);
                 set(&mut settings.long_window, self.long_window);
+                set(&mut settings.once_per_rtt, self.once_per_rtt);
+                set(&mut settings.growth_bound, self.growth_bound);
                 set(&mut settings.deviations, self.deviations);
                 AlgorithmSettings::Gradient2(settings)
             }
@@ -245,6 +251,8 @@ impl LimitSettings {
                 long_window,
                 rtt_tolerance,
                 backoff_ratio,
+                once_per_rtt,
+                growth_bound,
                 deviations,
             }) => bounds
                 .smoothing(smoothing)
@@ -252,17 +260,23 @@ impl LimitSettings {
                 .long_window(long_window)
                 .rtt_tolerance(rtt_tolerance)
                 .backoff_ratio(backoff_ratio)
+                .once_per_rtt(once_per_rtt)
+                .growth_bound(growth_bound)
                 .deviations(deviations),
             AlgorithmSettings::Aimd(AimdSettings {
                 backoff_ratio,
                 increase_by,
                 latency_threshold_ns,
+                once_per_rtt,
+                growth_bound,
                 deviations,
             }) => LimitConfig {
                 latency_threshold: latency_threshold_ns.map(Duration::from_nanos),
                 ..bounds
                     .backoff_ratio(backoff_ratio)
                     .increase_by(increase_by)
+                    .once_per_rtt(once_per_rtt)
+                    .growth_bound(growth_bound)
                     .deviations(deviations)
             },
             AlgorithmSettings::Knee(KneeSettings {
@@ -286,6 +300,8 @@ impl LimitSettings {
                 jitter: _,
                 baseline,
                 backoff_ratio,
+                once_per_rtt,
+                growth_bound,
                 deviations,
             }) => bounds
                 .alpha(alpha)
@@ -295,6 +311,8 @@ impl LimitSettings {
                 .probe_multiplier(probe_multiplier)
                 .baseline(baseline)
                 .backoff_ratio(backoff_ratio)
+                .once_per_rtt(once_per_rtt)
+                .growth_bound(growth_bound)
                 .deviations(deviations),
             AlgorithmSettings::Custom { .. } => bounds,
         }
@@ -401,13 +419,15 @@ impl AlgorithmSettings {
 
     /// The tuning, property by property. Destructured, so that none is forgotten.
     fn properties(&self) -> Vec<(&'static str, String)> {
-        let (mut properties, deviations) = match *self {
+        let (mut properties, (once_per_rtt, growth_bound), deviations) = match *self {
             Self::Gradient2(Gradient2Settings {
                 smoothing,
                 queue_size,
                 long_window,
                 rtt_tolerance,
                 backoff_ratio,
+                once_per_rtt,
+                growth_bound,
                 deviations,
             }) => (
                 vec![
@@ -417,12 +437,15 @@ impl AlgorithmSettings {
                     ("rtt_tolerance", rtt_tolerance.to_string()),
                     ("backoff_ratio", backoff_ratio.to_string()),
                 ],
+                (once_per_rtt, growth_bound),
                 deviations,
             ),
             Self::Aimd(AimdSettings {
                 backoff_ratio,
                 increase_by,
                 latency_threshold_ns,
+                once_per_rtt,
+                growth_bound,
                 deviations,
             }) => (
                 vec![
@@ -433,6 +456,7 @@ impl AlgorithmSettings {
                         format!("{:?}", latency_threshold_ns.map(Duration::from_nanos)),
                     ),
                 ],
+                (once_per_rtt, growth_bound),
                 deviations,
             ),
             Self::Vegas(VegasSettings {
@@ -444,6 +468,8 @@ impl AlgorithmSettings {
                 jitter,
                 baseline,
                 backoff_ratio,
+                once_per_rtt,
+                growth_bound,
                 deviations,
             }) => (
                 vec![
@@ -456,6 +482,7 @@ impl AlgorithmSettings {
                     ("baseline", format!("{baseline:?}")),
                     ("backoff_ratio", backoff_ratio.to_string()),
                 ],
+                (once_per_rtt, growth_bound),
                 deviations,
             ),
             Self::Knee(KneeSettings {
@@ -474,6 +501,10 @@ impl AlgorithmSettings {
             }
             Self::Custom { .. } => return Vec::new(),
         };
+        properties.extend([
+            ("once_per_rtt", once_per_rtt.to_string()),
+            ("growth_bound", format!("{growth_bound:?}")),
+        ]);
         let Deviations {
             skip_zero_latency,
             cut_on_drop,

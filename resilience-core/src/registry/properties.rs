@@ -11,7 +11,9 @@ use std::time::Duration;
 use crate::config::patch::{Context, Patch, Property};
 use crate::config::value::{self, WrongValue};
 use crate::error::{Code, did_you_mean, listed};
-use crate::limit::algorithm::{Calls, Deviations, Drain, Jitter, QueueSize, VegasBaseline};
+use crate::limit::algorithm::{
+    Calls, Deviations, Drain, GrowthBound, Jitter, QueueSize, VegasBaseline,
+};
 use crate::limit::settings::{BUILT_IN, built_in};
 use crate::limit::{Kinds, LimitConfig, Mode, Preset};
 
@@ -79,6 +81,8 @@ properties! {
     "baseline" baseline: "minimum or quantile(which, windows):" "a quantile from 0 to 1 of 1 to 10000 windows", "minimum", BASELINE, baseline, show_baseline;
     "deviations" deviations: "all, none or a list of the switches that are on" "", "all, none with preset netflix", NEXT_WINDOW, deviations, show_deviations;
     "latencyThreshold" latency_threshold: "a duration" "from 1ns to 1h", "none", NEXT_WINDOW, |text, _| value::duration(text), |threshold| value::show_duration(*threshold);
+    "oncePerRtt" once_per_rtt: "true or false" "", "false", NEXT_WINDOW, |text, _| value::boolean(text), ToString::to_string;
+    "growthBound" growth_bound: "off, inFlight(gain) or bdp(gain, windows):" "a gain from 1 to 100, of 1 to 1000000 windows", "off", NEXT_WINDOW, growth_bound, show_growth_bound;
     "headroom" headroom: "a decimal number" "from 0 to 10", "0.5", NEXT_WINDOW, decimal, ToString::to_string;
     "drain" drain: "off or a whole number of base latencies" "from 10 to 1000000", "100", NEXT_WINDOW, drain, show_drain;
     "dropShare" drop_share: "a decimal number" "from 0 to below 1", "0.1", NEXT_WINDOW, decimal, ToString::to_string;
@@ -269,6 +273,29 @@ fn show_baseline(baseline: &VegasBaseline) -> String {
     match baseline {
         VegasBaseline::Minimum => "minimum".to_owned(),
         VegasBaseline::Quantile { quantile, windows } => format!("quantile({quantile}, {windows})"),
+    }
+}
+
+fn growth_bound(text: &str, _: &Context<'_>) -> Result<GrowthBound, WrongValue> {
+    if let Some(gain) = arguments(text, "inFlight") {
+        return value::decimal(gain).map(|gain| GrowthBound::InFlight { gain });
+    }
+    if let Some(arguments) = arguments(text, "bdp") {
+        let Some((gain, windows)) = arguments.split_once(',') else {
+            return Err(WrongValue::kind(text).hint("as in bdp(2, 600)"));
+        };
+        let gain = value::decimal(gain)?;
+        let windows = value::count(windows)?;
+        return Ok(GrowthBound::Bdp { gain, windows });
+    }
+    value::choice(text, &["off"]).map(|_| GrowthBound::Off)
+}
+
+fn show_growth_bound(bound: &GrowthBound) -> String {
+    match bound {
+        GrowthBound::Off => "off".to_owned(),
+        GrowthBound::InFlight { gain } => format!("inFlight({gain})"),
+        GrowthBound::Bdp { gain, windows } => format!("bdp({gain}, {windows})"),
     }
 }
 

@@ -44,7 +44,7 @@ const KEYS: [(&str, Key); 16] = [
 
 /// Settings that are no options. They tune an algorithm by what was measured in operation, and so belong where they can be
 /// changed without compiling anew.
-pub(crate) const CONFIGURED: [&str; 20] = [
+pub(crate) const CONFIGURED: [&str; 22] = [
     "min_window_samples",
     "preset",
     "backoff_ratio",
@@ -61,6 +61,8 @@ pub(crate) const CONFIGURED: [&str; 20] = [
     "baseline",
     "deviations",
     "latency_threshold",
+    "once_per_rtt",
+    "growth_bound",
     "headroom",
     "drain",
     "drop_share",

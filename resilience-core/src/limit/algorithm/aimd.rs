@@ -1,7 +1,8 @@
 //! Additive increase, multiplicative decrease.
 
+use super::growth::Growth;
 use super::signal::{Latencies, cut, decide, dropped, half_used, unused};
-use super::{Algorithm, Bounds, Decision, Deviations};
+use super::{Algorithm, Bounds, Decision, Deviations, GrowthBound};
 use crate::event::Reason;
 use crate::limit::window::Window;
 
@@ -34,6 +35,7 @@ pub struct Aimd {
     settings: AimdSettings,
     /// Always a whole number.
     limit: f64,
+    growth: Growth,
 }
 
 /// How [`Aimd`] is tuned.
@@ -57,6 +59,11 @@ pub struct AimdSettings {
     /// The mean latency above which a window counts as overloaded without any drop, in nanoseconds; `None`, the default,
     /// for no such latency.
     pub latency_threshold_ns: Option<u64>,
+    /// Whether a limit changes once per round trip at most: calls that were in flight at a change count no more, as they
+    /// count no more after a cut anyway. Off by default.
+    pub once_per_rtt: bool,
+    /// How far the limit may grow beyond what the calls in flight account for: as far as the algorithm says by default.
+    pub growth_bound: GrowthBound,
     /// Where it differs from the reference: everywhere by default.
     pub deviations: Deviations,
 }
@@ -70,6 +77,8 @@ impl AimdSettings {
             backoff_ratio: 0.9,
             increase_by: 1,
             latency_threshold_ns: Some(5_000_000_000),
+            once_per_rtt: false,
+            growth_bound: GrowthBound::Off,
             deviations: Deviations::NONE,
         }
     }
@@ -92,6 +101,7 @@ impl Aimd {
             bounds,
             settings,
             limit: f64::from(bounds.initial()),
+            growth: Growth::default(),
         }
     }
 
@@ -118,9 +128,9 @@ impl Aimd {
     }
 
     /// Returns the reason of a cut if the window's mean latency is above the threshold.
-    fn too_slow(&self, window: &Window) -> Option<Reason> {
+    fn too_slow(&self, latencies: Latencies) -> Option<Reason> {
         let threshold = self.settings.latency_threshold_ns? as f64;
-        let latency = Latencies::of(window, self.settings.deviations).normal?;
+        let latency = latencies.normal?;
         (latency > threshold).then_some(Reason::TooSlow { latency, threshold })
     }
 }
@@ -130,16 +140,19 @@ impl Algorithm for Aimd {
         let AimdSettings {
             backoff_ratio,
             increase_by,
+            once_per_rtt,
+            growth_bound,
             deviations,
             ..
         } = self.settings;
+        let latencies = Latencies::of(window, deviations);
         // A cut comes first: overload counts however few slots were in use.
         let overload = if window.drops > 0 {
             Some(dropped(window))
         } else {
-            self.too_slow(window)
+            self.too_slow(latencies)
         };
-        let (next, reason) = if let Some(reason) = overload {
+        let judged = if let Some(reason) = overload {
             (cut(self.limit, backoff_ratio, deviations).floor(), reason)
         } else if half_used(window, self.limit) {
             let by = f64::from(increase_by);
@@ -147,6 +160,18 @@ impl Algorithm for Aimd {
         } else {
             (self.limit, unused(window))
         };
-        decide(&mut self.limit, next, self.bounds, deviations, reason)
+        let (next, reason) = self
+            .growth
+            .hold(growth_bound, window, latencies, self.limit, judged);
+        // A bound may have a fraction, and the limit has none.
+        let next = next.floor();
+        decide(
+            &mut self.limit,
+            next,
+            self.bounds,
+            deviations,
+            once_per_rtt,
+            reason,
+        )
     }
 }

@@ -1,7 +1,8 @@
 //! The gradient of the long-term latency over the window's.
 
+use super::growth::Growth;
 use super::signal::{Latencies, cut, decide, dropped, half_used, smooth, unused};
-use super::{Algorithm, Bounds, Decision, Deviations};
+use super::{Algorithm, Bounds, Decision, Deviations, GrowthBound};
 use crate::event::Reason;
 use crate::limit::window::Window;
 
@@ -40,6 +41,7 @@ pub struct Gradient2 {
     settings: Gradient2Settings,
     limit: f64,
     long_term: LongTerm,
+    growth: Growth,
 }
 
 /// How [`Gradient2`] is tuned.
@@ -66,6 +68,11 @@ pub struct Gradient2Settings {
     pub rtt_tolerance: f64,
     /// What a window with drops multiplies the limit by: 0.5 to below 1, 0.9 by default.
     pub backoff_ratio: f64,
+    /// Whether a limit changes once per round trip at most: calls that were in flight at a change count no more, as they
+    /// count no more after a cut anyway. Off by default.
+    pub once_per_rtt: bool,
+    /// How far the limit may grow beyond what the calls in flight account for: as far as the algorithm says by default.
+    pub growth_bound: GrowthBound,
     /// Where it differs from the reference: everywhere by default.
     pub deviations: Deviations,
 }
@@ -115,6 +122,8 @@ impl Gradient2Settings {
             long_window: 600,
             rtt_tolerance: 1.5,
             backoff_ratio: 0.9,
+            once_per_rtt: false,
+            growth_bound: GrowthBound::Off,
             deviations: Deviations::NONE,
         }
     }
@@ -137,6 +146,7 @@ impl Gradient2 {
             settings,
             limit: f64::from(bounds.initial()),
             long_term: LongTerm::default(),
+            growth: Growth::default(),
         }
     }
 
@@ -213,12 +223,15 @@ impl Algorithm for Gradient2 {
             smoothing,
             queue_size,
             backoff_ratio,
+            once_per_rtt,
+            growth_bound,
             deviations,
             ..
         } = self.settings;
         let limit = self.limit;
+        let latencies = Latencies::of(window, deviations);
         // Learning goes on when the slots are not in use; only the limit stays.
-        let (next, reason) = match self.learn(Latencies::of(window, deviations)) {
+        let judged = match self.learn(latencies) {
             None => (limit, Reason::NoLatency),
             Some(_) if !half_used(window, limit) => (limit, unused(window)),
             Some((gradient, reason)) => {
@@ -229,6 +242,9 @@ impl Algorithm for Gradient2 {
                 )
             }
         };
+        let (next, reason) = self
+            .growth
+            .hold(growth_bound, window, latencies, limit, judged);
         let (next, reason) = if window.drops > 0 && deviations.cut_on_drop {
             // Slow and dropped is no better than slow.
             (
@@ -238,7 +254,14 @@ impl Algorithm for Gradient2 {
         } else {
             (next, reason)
         };
-        decide(&mut self.limit, next, self.bounds, deviations, reason)
+        decide(
+            &mut self.limit,
+            next,
+            self.bounds,
+            deviations,
+            once_per_rtt,
+            reason,
+        )
     }
 
     fn baseline(&self) -> Option<f64> {

@@ -7,6 +7,7 @@ mod aimd;
 mod bounds;
 mod deviations;
 mod gradient2;
+mod growth;
 mod knee;
 mod signal;
 mod vegas;
@@ -15,6 +16,7 @@ pub use aimd::{Aimd, AimdSettings};
 pub use bounds::Bounds;
 pub use deviations::Deviations;
 pub use gradient2::{Gradient2, Gradient2Settings, QueueSize};
+pub use growth::GrowthBound;
 pub use knee::{Drain, Knee, KneeSettings, Mechanisms};
 pub use vegas::{Calls, Jitter, Vegas, VegasBaseline, VegasSettings};
 

@@ -72,19 +72,23 @@ pub(super) fn smooth(from: f64, to: f64, smoothing: f64, deviations: Deviations)
     }
 }
 
-/// Puts `next` in `limit`'s place, within the bounds, and returns the decision for it.
+/// Puts `next` in `limit`'s place, within the bounds, and returns the decision for it. Calls that were in flight at a
+/// change count no more if each change is to be one of a round trip, and after a cut if there is to be one cut of each.
 pub(super) fn decide(
     limit: &mut f64,
     next: f64,
     bounds: Bounds,
     deviations: Deviations,
+    once_per_rtt: bool,
     reason: Reason,
 ) -> Decision {
-    let before = *limit;
+    let before = limit.floor();
     if next.is_finite() {
         *limit = bounds.clamp(next);
     }
-    Decision::new(*limit, reason).fresh(deviations.cut_once && limit.floor() < before.floor())
+    let now = limit.floor();
+    let (changed, cut) = (now != before, now < before);
+    Decision::new(*limit, reason).fresh(once_per_rtt && changed || deviations.cut_once && cut)
 }
 
 /// Returns the reason of a cut.

@@ -5,8 +5,9 @@ mod jitter;
 
 use self::baseline::{Baseline, Learned};
 use self::jitter::Jitters;
+use super::growth::Growth;
 use super::signal::{Latencies, cut, decide, dropped, half_used, smooth, unused};
-use super::{Algorithm, Bounds, Decision, Deviations};
+use super::{Algorithm, Bounds, Decision, Deviations, GrowthBound};
 use crate::event::Reason;
 use crate::limit::window::Window;
 
@@ -46,6 +47,7 @@ pub struct Vegas {
     limit: f64,
     baseline: Baseline,
     jitters: Jitters,
+    growth: Growth,
 }
 
 /// How [`Vegas`] is tuned.
@@ -82,6 +84,11 @@ pub struct VegasSettings {
     pub baseline: VegasBaseline,
     /// What a window with drops multiplies the limit by: 0.5 to below 1, 0.9 by default.
     pub backoff_ratio: f64,
+    /// Whether a limit changes once per round trip at most: calls that were in flight at a change count no more, as they
+    /// count no more after a cut anyway. Off by default.
+    pub once_per_rtt: bool,
+    /// How far the limit may grow beyond what the calls in flight account for: as far as the algorithm says by default.
+    pub growth_bound: GrowthBound,
     /// Where it differs from the reference: everywhere by default.
     pub deviations: Deviations,
 }
@@ -101,6 +108,8 @@ impl VegasSettings {
             jitter: Jitter::Seeded(0),
             baseline: VegasBaseline::Minimum,
             backoff_ratio: 0.9,
+            once_per_rtt: false,
+            growth_bound: GrowthBound::Off,
             deviations: Deviations::NONE,
         }
     }
@@ -154,6 +163,7 @@ impl Vegas {
             limit: f64::from(bounds.initial()),
             baseline: Baseline::new(settings.baseline),
             jitters: Jitters::new(settings.jitter),
+            growth: Growth::default(),
         }
     }
 
@@ -289,25 +299,32 @@ impl Algorithm for Vegas {
     fn update(&mut self, window: &Window) -> Decision {
         let VegasSettings {
             backoff_ratio,
+            once_per_rtt,
+            growth_bound,
             mut deviations,
             ..
         } = self.settings;
         deviations.skip_zero_latency = true;
         let limit = self.limit;
-        let Latencies { normal, judged } = Latencies::of(window, deviations);
-        let learned = normal.map_or(Learned::Nothing, |latency| self.learn(latency));
+        let latencies = Latencies::of(window, deviations);
+        let learned = latencies
+            .normal
+            .map_or(Learned::Nothing, |latency| self.learn(latency));
         // A baseline taken from this very window says nothing about a queue.
         let only_measured = match learned {
             Learned::Probed | Learned::First => true,
             Learned::Minimum => !deviations.minimum_decides,
             Learned::Nothing => false,
         };
-        let (next, reason) = match (judged, self.baseline.latency()) {
+        let judged = match (latencies.judged, self.baseline.latency()) {
             (_, Some(baseline)) if only_measured => (limit, Reason::Probe { baseline }),
             (Some(_), Some(_)) if !half_used(window, limit) => (limit, unused(window)),
             (Some(latency), Some(baseline)) => self.queue(latency, baseline),
             _ => (limit, Reason::NoLatency),
         };
+        let (next, reason) = self
+            .growth
+            .hold(growth_bound, window, latencies, limit, judged);
         let (next, reason) = if window.drops > 0 && deviations.cut_on_drop {
             // Slow and dropped is no better than slow.
             (
@@ -319,7 +336,14 @@ impl Algorithm for Vegas {
         } else {
             (next, reason)
         };
-        decide(&mut self.limit, next, self.bounds, deviations, reason)
+        decide(
+            &mut self.limit,
+            next,
+            self.bounds,
+            deviations,
+            once_per_rtt,
+            reason,
+        )
     }
 
     fn baseline(&self) -> Option<f64> {

@@ -65,6 +65,7 @@ fn ranges_are_told_as_they_are_checked() {
             windows: 1,
         }),
         latency_threshold: Some(Duration::ZERO),
+        growth_bound: Some(GrowthBound::InFlight { gain: 0.5 }),
         headroom: Some(11.0),
         drain: Some(Drain::Every(1)),
         drop_share: Some(1.0),
@@ -148,6 +149,9 @@ fn the_structured_ones_are_read_in_each_of_their_forms() {
         ),
         ("baseline", "Minimum", "minimum"),
         ("baseline", "quantile(0.1,10)", "quantile(0.1, 10)"),
+        ("growthBound", "OFF", "off"),
+        ("growthBound", "in-flight(1.50)", "inFlight(1.5)"),
+        ("growthBound", "BDP(2,600)", "bdp(2, 600)"),
         ("deviations", "ALL", "all"),
         ("deviations", "none", "none"),
         (
@@ -176,6 +180,10 @@ fn the_structured_ones_are_read_in_each_of_their_forms() {
         ("baseline", "quantile(0.1)"),
         ("baseline", "quantile(0.1, 10, 1)"),
         ("baseline", "minimum()"),
+        ("growthBound", ""),
+        ("growthBound", "bdp(2)"),
+        ("growthBound", "bdp"),
+        ("growthBound", "inFlight(2, 600)"),
         ("deviations", ""),
         ("deviations", "all, cutOnce"),
         ("deviations", "cutTwice"),
@@ -193,6 +201,9 @@ fn the_structured_ones_are_read_in_each_of_their_forms() {
         ("jitter", "seeded(18446744073709551616)"),
         ("baseline", "quantile(1.1, 10)"),
         ("baseline", "quantile(0.1, 0)"),
+        ("growthBound", "bdp(0.9, 600)"),
+        ("growthBound", "bdp(2, 0)"),
+        ("growthBound", "inFlight(101)"),
         ("window", "999us"),
         ("window", "99999999999999999999h"),
         ("latencyThreshold", "0ns"),
@@ -312,7 +323,13 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
     let ratios = (ratio(), 1e-12..1.0_f64, 1.0..100.0_f64);
     let times = (1_000_000..=3_600_000_000_000_u64, 1..=3_600_000_000_000_u64);
     let calls = (any_calls(), any_calls(), any_calls());
-    let structured = (queue_size, jitter, baseline, any_deviations());
+    let growth_bound = prop_oneof![
+        Just(GrowthBound::Off),
+        (1.0..=100.0_f64).prop_map(|gain| GrowthBound::InFlight { gain }),
+        (1.0..=100.0_f64, count()).prop_map(|(gain, windows)| GrowthBound::Bdp { gain, windows }),
+    ];
+    let growth = (any::<bool>(), growth_bound);
+    let structured = (queue_size, jitter, baseline, any_deviations(), growth);
     let kinds = prop_oneof![
         Just(Kinds::default()),
         Just(Kinds::from(["timeout"])),
@@ -358,6 +375,8 @@ fn any_config() -> impl Strategy<Value = LimitConfig> {
                 baseline: Some(structured.2),
                 deviations: Some(structured.3),
                 latency_threshold: Some(Duration::from_nanos(times.1)),
+                once_per_rtt: Some(structured.4.0),
+                growth_bound: Some(structured.4.1),
                 headroom: Some(knee.0),
                 drain: Some(knee.1),
                 drop_share: Some(knee.2),
