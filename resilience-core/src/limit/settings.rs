@@ -505,29 +505,7 @@ impl AlgorithmSettings {
             ("once_per_rtt", once_per_rtt.to_string()),
             ("growth_bound", format!("{growth_bound:?}")),
         ]);
-        let Deviations {
-            skip_zero_latency,
-            cut_on_drop,
-            drops_teach_nothing,
-            cut_once,
-            whole_cuts,
-            exact_averages,
-            minimum_decides,
-            no_queue_grows_most,
-        } = deviations;
-        properties.extend(
-            [
-                ("deviations.skip_zero_latency", skip_zero_latency),
-                ("deviations.cut_on_drop", cut_on_drop),
-                ("deviations.drops_teach_nothing", drops_teach_nothing),
-                ("deviations.cut_once", cut_once),
-                ("deviations.whole_cuts", whole_cuts),
-                ("deviations.exact_averages", exact_averages),
-                ("deviations.minimum_decides", minimum_decides),
-                ("deviations.no_queue_grows_most", no_queue_grows_most),
-            ]
-            .map(|(switch, on)| (switch, on.to_string())),
-        );
+        properties.extend(switches(deviations));
         properties
     }
 
@@ -539,6 +517,31 @@ impl AlgorithmSettings {
             Self::Custom { .. } => None,
         }
     }
+}
+
+/// The switches with their values. Destructured, so that none is forgotten.
+fn switches(deviations: Deviations) -> [(&'static str, String); 8] {
+    let Deviations {
+        skip_zero_latency,
+        cut_on_drop,
+        drops_teach_nothing,
+        cut_once,
+        whole_cuts,
+        exact_averages,
+        minimum_decides,
+        no_queue_grows_most,
+    } = deviations;
+    [
+        ("deviations.skip_zero_latency", skip_zero_latency),
+        ("deviations.cut_on_drop", cut_on_drop),
+        ("deviations.drops_teach_nothing", drops_teach_nothing),
+        ("deviations.cut_once", cut_once),
+        ("deviations.whole_cuts", whole_cuts),
+        ("deviations.exact_averages", exact_averages),
+        ("deviations.minimum_decides", minimum_decides),
+        ("deviations.no_queue_grows_most", no_queue_grows_most),
+    ]
+    .map(|(switch, on)| (switch, on.to_string()))
 }
 
 impl fmt::Debug for AlgorithmSettings {

@@ -87,8 +87,9 @@ pub(super) fn decide(
         *limit = bounds.clamp(next);
     }
     let now = limit.floor();
-    let (changed, cut) = (now != before, now < before);
-    Decision::new(*limit, reason).fresh(once_per_rtt && changed || deviations.cut_once && cut)
+    let (raised, cut) = (now > before, now < before);
+    let fresh = once_per_rtt && (raised || cut) || deviations.cut_once && cut;
+    Decision::new(*limit, reason).fresh(fresh)
 }
 
 /// Returns the reason of a cut.
