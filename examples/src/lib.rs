@@ -2,4 +2,6 @@
 
 pub mod gallery;
 pub mod parallel;
+pub mod pictures;
+pub mod remedies;
 pub mod simulations;

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use resilience::Error;
-use resilience::sim::{Contender, Report, Scenario, Simulation, algorithms};
+use resilience::sim::{Contender, ContenderResult, Report, Scenario, Simulation, algorithms};
 
 use crate::gallery::GALLERY;
+use crate::{pictures, remedies};
 
 /// A scenario's part of the report.
 #[derive(Clone, Debug)]
@@ -16,8 +17,21 @@ pub struct Section {
     pub text: String,
     /// Its chart, an SVG image.
     pub chart: String,
+    /// The limits of the algorithms in one picture, of the scenarios that docs/algorithms.md shows.
+    pub limits: Option<String>,
     /// The regret of each algorithm.
     regrets: Vec<f64>,
+    /// The regret of each of the contenders of [`remedies`].
+    pub(crate) remedies: Vec<f64>,
+}
+
+impl Section {
+    /// Returns the regret of a built-in algorithm with its defaults.
+    pub(crate) fn regret(&self, algorithm: &str) -> f64 {
+        let all = algorithms().iter().zip(&self.regrets);
+        let mut found = all.filter(|(name, _)| **name == algorithm);
+        found.next().map_or(f64::NAN, |(_, regret)| *regret)
+    }
 }
 
 /// Returns the scenarios of the gallery.
@@ -30,27 +44,35 @@ pub fn scenarios() -> Result<Vec<Scenario>, Error> {
     GALLERY.iter().map(read).collect()
 }
 
-/// Runs a scenario with all built-in algorithms.
+/// Runs a scenario with all built-in algorithms, and with the remedies for the classic ones.
 ///
 /// # Errors
 ///
 /// If the settings of the scenario cannot be used.
 pub fn section(scenario: &Scenario, heard: impl FnMut(&str)) -> Result<Section, Error> {
-    let report = Simulation::new(scenario)
+    let mut report = Simulation::new(scenario)
         .contenders(algorithms().iter().copied().map(Contender::algorithm))
         .contender(Contender::unlimited())
+        .contenders(remedies::contenders()?)
         .on_progress(heard)
         .run()?;
+    // They are for another page: this one has the algorithms and no limit at all.
+    let others = report.results.split_off(algorithms().len() + 1);
     Ok(Section {
         name: report.scenario.clone(),
         text: text(&report),
         chart: report.chart(),
-        regrets: report
-            .results
-            .iter()
-            .map(|result| result.regret.unwrap_or(f64::NAN))
-            .collect(),
+        limits: pictures::SHOWN
+            .contains(&&*report.scenario)
+            .then(|| pictures::limits(&report)),
+        regrets: regrets(&report.results),
+        remedies: regrets(&others),
     })
+}
+
+fn regrets(results: &[ContenderResult]) -> Vec<f64> {
+    let regrets = results.iter().map(|result| result.regret);
+    regrets.map(|regret| regret.unwrap_or(f64::NAN)).collect()
 }
 
 fn text(report: &Report) -> String {
@@ -82,13 +104,13 @@ fn capital(text: &str) -> String {
     first.unwrap_or_default() + chars.as_str()
 }
 
-fn row(cells: &[impl AsRef<str>]) -> String {
+pub(crate) fn row(cells: &[impl AsRef<str>]) -> String {
     let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// The line below the heads of a table with so many columns: all but the first to the right.
-fn rule(columns: usize) -> String {
+pub(crate) fn rule(columns: usize) -> String {
     format!("|---|{}\n", "--:|".repeat(columns - 1))
 }
 
@@ -133,7 +155,7 @@ pub fn page(sections: &[Section]) -> String {
     page
 }
 
-fn shown(regret: f64) -> String {
+pub(crate) fn shown(regret: f64) -> String {
     let text = format!("{regret:.3}");
     if text == "-0.000" {
         "0.000".to_owned()

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use examples::gallery::{self, GALLERY};
 use examples::simulations::{scenarios, section};
+use examples::{pictures, remedies};
 
 fn root() -> PathBuf {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -33,6 +34,7 @@ fn the_gallery_holds_every_file_of_its_folder() {
 fn some_of_the_report_is_made_again_byte_for_byte() {
     let docs = root().join("docs");
     let page = fs::read_to_string(docs.join("simulations.md")).unwrap();
+    let worth = fs::read_to_string(docs.join("remedies.md")).unwrap();
     for name in ["one-server", "seconds", "ten-clients", "light-load"] {
         let scenario = gallery::find(name).unwrap().unwrap();
         let section = section(&scenario, |_| {}).unwrap();
@@ -47,7 +49,36 @@ fn some_of_the_report_is_made_again_byte_for_byte() {
             chart == section.chart,
             "the chart of `{name}` is another: run `ci/simulate`"
         );
+        for row in remedies::rows(&section) {
+            assert!(
+                worth.contains(&row),
+                "docs/remedies.md is not what the code makes of `{name}`: run `ci/simulate` and look at the difference\n{row}"
+            );
+        }
     }
+}
+
+#[test]
+fn the_pictures_of_the_guide_are_there_and_what_the_code_makes() {
+    let docs = root().join("docs");
+    let guide = fs::read_to_string(docs.join("algorithms.md")).unwrap();
+    let mut shown: Vec<String> = pictures::SHOWN.map(str::to_owned).into();
+    shown.push("knee".to_owned());
+    for name in &shown {
+        assert!(
+            guide.contains(&format!("(algorithms/{name}.svg)")),
+            "{name}"
+        );
+        let picture = fs::read_to_string(docs.join(format!("algorithms/{name}.svg"))).unwrap();
+        assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    }
+    let files = fs::read_dir(docs.join("algorithms")).unwrap().count();
+    assert_eq!(files, shown.len(), "pictures that nothing makes");
+    let knee = fs::read_to_string(docs.join("algorithms/knee.svg")).unwrap();
+    assert!(
+        Some(knee) == pictures::knee(),
+        "the picture of knee is another: run `ci/simulate`"
+    );
 }
 
 fn simulate(arguments: &[&str]) -> Output {

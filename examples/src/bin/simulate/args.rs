@@ -29,7 +29,8 @@ Usage: simulate SCENARIO… [--algorithm LIST] [--seed N] [--seconds N] [--chart
   table             prints the regret of each contender in each scenario [default: of the gallery]
   --seeds N         averages over so many seeds, from the scenario's on
   list              prints the gallery
-  report            writes docs/simulations.md and its charts; of some scenarios only their charts, and prints their text
+  report            writes docs/simulations.md, docs/remedies.md and the charts of docs; of some scenarios only their charts,
+                    and prints their text
   --into FOLDER     writes there instead of into docs
   --help            prints this
 ";

@@ -14,6 +14,7 @@ use args::{Args, Run};
 use examples::gallery::GALLERY;
 use examples::parallel::each;
 use examples::simulations::{Section, page, scenarios, section};
+use examples::{pictures, remedies};
 use resilience::sim::{Contender, Report, Scenario, Simulation};
 
 fn main() -> ExitCode {
@@ -192,11 +193,13 @@ fn table(
     Ok(())
 }
 
-/// Writes the page about the gallery and its charts; of some scenarios only the charts, and prints their text.
+/// Writes the pages about the gallery and their charts; of some scenarios only the charts, and prints their text.
 fn report(into: &Path, only: &[Scenario]) -> Result<(), Box<dyn Error>> {
-    let folder = into.join("simulations");
-    fs::create_dir_all(&folder)
-        .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    let (folder, algorithms) = (into.join("simulations"), into.join("algorithms"));
+    for folder in [&folder, &algorithms] {
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    }
     let whole = only.is_empty();
     let all = if whole { scenarios()? } else { only.to_vec() };
     let sections = each(&all, |scenario| {
@@ -210,6 +213,9 @@ fn report(into: &Path, only: &[Scenario]) -> Result<(), Box<dyn Error>> {
             &folder.join(format!("{}.svg", section.name)),
             &section.chart,
         )?;
+        if let Some(limits) = &section.limits {
+            write_file(&algorithms.join(format!("{}.svg", section.name)), limits)?;
+        }
         if !whole {
             writeln!(io::stdout(), "{}", section.text)?;
         }
@@ -217,6 +223,9 @@ fn report(into: &Path, only: &[Scenario]) -> Result<(), Box<dyn Error>> {
     if whole {
         remove_others(&folder)?;
         write_file(&into.join("simulations.md"), &page(&sections))?;
+        write_file(&into.join("remedies.md"), &remedies::page(&sections))?;
+        let knee = pictures::knee().ok_or("knee infers nothing for its picture")?;
+        write_file(&algorithms.join("knee.svg"), &knee)?;
     }
     Ok(())
 }
