@@ -296,17 +296,30 @@ pub fn knee() -> Option<String> {
     Some(svg + "</svg>\n")
 }
 
-/// The levels with their numbers; those that are too near to each other to tell apart have theirs together.
+/// The levels with their numbers; those that are too near to each other to tell apart have theirs together, as `6, 8–10`.
 fn numbered(levels: &[(f64, f64)]) -> Vec<((f64, f64), String)> {
-    let mut shown: Vec<((f64, f64), String)> = Vec::new();
+    let mut shown: Vec<((f64, f64), Vec<(usize, usize)>)> = Vec::new();
     for (level, number) in levels.iter().zip(1..) {
-        let near = |other: &&mut ((f64, f64), String)| (other.0.0 - level.0).abs() < 2.0;
-        match shown.iter_mut().find(near) {
-            Some((_, numbers)) => {
-                let _ = write!(numbers, ", {number}");
-            }
-            None => shown.push((*level, number.to_string())),
+        let at = shown
+            .iter()
+            .position(|(other, _)| (other.0 - level.0).abs() < 2.0);
+        match at {
+            Some(at) => match shown[at].1.last_mut() {
+                Some((_, last)) if *last + 1 == number => *last = number,
+                _ => shown[at].1.push((number, number)),
+            },
+            None => shown.push((*level, vec![(number, number)])),
         }
     }
+    let runs = |runs: Vec<(usize, usize)>| {
+        let runs = runs.into_iter().map(|(first, last)| match last {
+            _ if first == last => first.to_string(),
+            _ => format!("{first}–{last}"),
+        });
+        runs.collect::<Vec<_>>().join(", ")
+    };
     shown
+        .into_iter()
+        .map(|(level, numbers)| (level, runs(numbers)))
+        .collect()
 }
