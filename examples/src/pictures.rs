@@ -142,10 +142,13 @@ const BASE: f64 = 40.0;
 /// How much each window's latency is off, as a share: what noise does, but the same on every run.
 const NOISE: [f64; 8] = [0.02, -0.04, 0.05, -0.02, 0.03, -0.05, 0.01, -0.01];
 
+/// Calls in flight and milliseconds.
+type Level = (f64, f64);
+
 /// The windows that knee sees of a dependency, and what it makes of them.
 struct Seen {
-    /// Calls in flight and milliseconds, window by window.
-    levels: Vec<(f64, f64)>,
+    /// Window by window.
+    levels: Vec<Level>,
     knee: f64,
     low: f64,
     high: f64,
@@ -274,7 +277,7 @@ impl Plane {
 /// Draws what knee infers from the latencies at the limits that it has tried; nothing if it infers no knee.
 pub fn knee() -> Option<String> {
     let seen = watch_knee()?;
-    let most = |of: fn(&(f64, f64)) -> f64| seen.levels.iter().map(of).fold(0.0, f64::max);
+    let most = |of: fn(&Level) -> f64| seen.levels.iter().map(of).fold(0.0, f64::max);
     let plane = Plane {
         calls: most(|level| level.0) * 1.15,
         latency: most(|level| level.1) * 1.25,
@@ -297,8 +300,8 @@ pub fn knee() -> Option<String> {
 }
 
 /// The levels with their numbers; those that are too near to each other to tell apart have theirs together, as `6, 8–10`.
-fn numbered(levels: &[(f64, f64)]) -> Vec<((f64, f64), String)> {
-    let mut shown: Vec<((f64, f64), Vec<(usize, usize)>)> = Vec::new();
+fn numbered(levels: &[Level]) -> Vec<(Level, String)> {
+    let mut shown: Vec<(Level, Vec<(usize, usize)>)> = Vec::new();
     for (level, number) in levels.iter().zip(1..) {
         let at = shown
             .iter()
