@@ -344,7 +344,7 @@ impl<'r> Run<'r> {
         };
         let mut slot = self.limits.of(number as usize).acquire_async();
         match poll(&mut slot, Waker::noop()) {
-            Poll::Ready(answer) => self.answer(coming, answer),
+            Poll::Ready(answer) => self.answer(&coming, answer),
             Poll::Pending => {
                 self.number += 1;
                 let waker = Arc::new(Wakes(self.woken.clone(), self.number)).into();
@@ -368,13 +368,13 @@ impl<'r> Run<'r> {
             if let Some((coming, mut slot)) = self.waiting.remove(&number)
                 && let Poll::Ready(answer) = poll(&mut slot, Waker::noop())
             {
-                self.answer(coming, answer);
+                self.answer(&coming, answer);
             }
         }
     }
 
     /// The limit has answered: the call begins, or is rejected.
-    fn answer(&mut self, coming: Coming, answer: Result<Permit<'r>, Error>) {
+    fn answer(&mut self, coming: &Coming, answer: Result<Permit<'r>, Error>) {
         let number = coming.client;
         let client = self.client(number);
         let Ok(permit) = answer else {
