@@ -99,13 +99,11 @@ fn call(limit: &AdaptiveLimit, seen: &Seen, number: u64) {
         }
         6 => {
             let mut future = Box::pin(limit.acquire_async());
-            match poll(&mut future, 1 + (number >> 20) % 3) {
-                Some(result) => result,
-                None => {
-                    drop(future);
-                    return Seen::add(&seen.abandoned);
-                }
-            }
+            let Some(result) = poll(&mut future, 1 + (number >> 20) % 3) else {
+                drop(future);
+                return Seen::add(&seen.abandoned);
+            };
+            result
         }
         _ => limit.try_acquire(),
     };

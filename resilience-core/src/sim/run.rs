@@ -74,7 +74,7 @@ struct Call<'r> {
 }
 
 /// A call that has been made and is not admitted yet.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Coming {
     client: u32,
     of_a_user: bool,
@@ -344,7 +344,7 @@ impl<'r> Run<'r> {
         };
         let mut slot = self.limits.of(number as usize).acquire_async();
         match poll(&mut slot, Waker::noop()) {
-            Poll::Ready(answer) => self.answer(&coming, answer),
+            Poll::Ready(answer) => self.answer(coming, answer),
             Poll::Pending => {
                 self.number += 1;
                 let waker = Arc::new(Wakes(self.woken.clone(), self.number)).into();
@@ -368,19 +368,25 @@ impl<'r> Run<'r> {
             if let Some((coming, mut slot)) = self.waiting.remove(&number)
                 && let Poll::Ready(answer) = poll(&mut slot, Waker::noop())
             {
-                self.answer(&coming, answer);
+                self.answer(coming, answer);
             }
         }
     }
 
     /// The limit has answered: the call begins, or is rejected.
-    fn answer(&mut self, coming: &Coming, answer: Result<Permit<'r>, Error>) {
-        let number = coming.client;
+    fn answer(&mut self, coming: Coming, answer: Result<Permit<'r>, Error>) {
+        let Coming {
+            client: number,
+            of_a_user,
+            made,
+            phase,
+            random,
+        } = coming;
         let client = self.client(number);
         let Ok(permit) = answer else {
             let falsely = self.station.would_serve(self.coming, self.now);
-            self.record.rejected(coming.phase, falsely);
-            if coming.of_a_user
+            self.record.rejected(phase, falsely);
+            if of_a_user
                 && let Load::Closed {
                     after_rejection, ..
                 } = client.load
@@ -396,10 +402,10 @@ impl<'r> Run<'r> {
             client: number,
             place: Place::Coming,
             end: End::Served,
-            of_a_user: coming.of_a_user,
-            started: coming.made,
-            phase: coming.phase,
-            random: coming.random,
+            of_a_user,
+            started: made,
+            phase,
+            random,
             permit: Some(permit),
         });
         if let Some(timeout) = client.timeout {
