@@ -226,7 +226,7 @@ impl Instance {
     /// Counts a call that was admitted. `holds` is the calls in flight, with [`Admitted::BEYOND`] if it holds no slot.
     // Out of line, as `end` is: what is inlined into each limited function is only what a rejection needs.
     #[inline(never)]
-    fn start(&self, holds: u32) -> Admitted {
+    pub(crate) fn start(&self, holds: u32) -> Admitted {
         let call = Admitted {
             started: 0,
             holds,

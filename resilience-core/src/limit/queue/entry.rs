@@ -9,7 +9,7 @@ use super::{Called, Expiry, Joined, Ticket};
 use crate::error::Error;
 use crate::limit::instance::{Admitted, Instance};
 use crate::limit::permit::Guard;
-use crate::limit::slots::Full;
+use crate::limit::slots::{AtOnce, Full};
 use crate::sync::thread::{self, Thread};
 
 /// A call that asks for a slot when it is first polled, waits for it if it may, and keeps it between polls.
@@ -55,10 +55,16 @@ impl<I: Deref<Target = Instance>> Entry<I> {
         self.state = State::Over;
         match state {
             State::Inside(call) => Poll::Ready(Ok(Guard::of(&*self.instance, call))),
-            State::Outside => match self.instance.admit() {
-                Ok(call) => Poll::Ready(Ok(Guard::of(&*self.instance, call))),
-                Err(full) if full.queues => self.join(context.waker()),
-                Err(full) => Poll::Ready(Err(self.instance.rejection(full))),
+            // What is usual is told apart here, so that it stays in registers.
+            State::Outside => match self.instance.slots().try_acquire() {
+                AtOnce::Admitted { in_flight } => {
+                    let call = self.instance.start(in_flight);
+                    Poll::Ready(Ok(Guard::of(&*self.instance, call)))
+                }
+                AtOnce::Full(full) if !full.queues => {
+                    Poll::Ready(Err(self.instance.rejection(full)))
+                }
+                _ => self.enter(context.waker()),
             },
             State::Waiting(ticket) => self.wait(ticket, context.waker()),
             State::Over => panic!("a limited future was polled after it was ready or had panicked"),
@@ -75,7 +81,16 @@ impl<I: Deref<Target = Instance>> Entry<I> {
         self.state = State::Inside(call);
     }
 
+    /// The way in at a limit that is not simply in force, or has calls wait.
     #[cold]
+    fn enter(&mut self, waker: &Waker) -> Poll<Result<Guard<&Instance>, Error>> {
+        match self.instance.admit() {
+            Ok(call) => Poll::Ready(Ok(Guard::of(&*self.instance, call))),
+            Err(full) if full.queues => self.join(waker),
+            Err(full) => Poll::Ready(Err(self.instance.rejection(full))),
+        }
+    }
+
     fn join(&mut self, waker: &Waker) -> Poll<Result<Guard<&Instance>, Error>> {
         let (ticket, max_wait) = match place(&self.instance, waker) {
             Ok(Place::None(call)) => {
@@ -122,18 +137,31 @@ impl<I: Deref<Target = Instance>> Drop for Entry<I> {
 )]
 #[inline(always)]
 pub(crate) fn wait<I: Deref<Target = Instance>>(instance: I) -> Result<Guard<I>, Error> {
-    match instance.admit() {
-        Ok(call) => Ok(Guard::of(instance, call)),
-        Err(full) if full.queues => {
-            let call = block(&instance)?;
+    // What is usual is told apart here, so that it stays in registers.
+    match instance.slots().try_acquire() {
+        AtOnce::Admitted { in_flight } => {
+            let call = instance.start(in_flight);
             Ok(Guard::of(instance, call))
         }
+        AtOnce::Full(full) if !full.queues => Err(instance.rejection(full)),
+        _ => {
+            let call = enter(&instance)?;
+            Ok(Guard::of(instance, call))
+        }
+    }
+}
+
+/// The way in at a limit that is not simply in force, or has calls wait.
+#[cold]
+fn enter(instance: &Instance) -> Result<Admitted, Error> {
+    match instance.admit() {
+        Ok(call) => Ok(call),
+        Err(full) if full.queues => block(instance),
         Err(full) => Err(instance.rejection(full)),
     }
 }
 
 /// The rest of [`wait`] for a call that found no slot.
-#[cold]
 fn block(instance: &Instance) -> Result<Admitted, Error> {
     let parked = Waker::from(Arc::new(Parked(thread::current())));
     let (ticket, max_wait) = match place(instance, &parked)? {
