@@ -1,5 +1,7 @@
 //! What happens to a limit, told to listeners. Events carry ids and numbers, nothing that needs a lock.
 
+#[cfg(all(test, feature = "serde"))]
+mod pins;
 mod reason;
 
 pub use reason::Reason;

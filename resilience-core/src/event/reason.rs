@@ -6,11 +6,12 @@ use std::time::Duration;
 
 /// Why a decision came out as it did, with the numbers it was made from. Latencies are in nanoseconds.
 ///
-/// The [`Display`](fmt::Display) text is for people and may change; match on the variants.
+/// The [`Display`](fmt::Display) text is for people and may change; match on the variants. As serde writes it, with a
+/// `kind` and the names of the numbers, it does not change.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
-    derive(serde::Serialize),
+    derive(serde::Serialize, serde::Deserialize),
     serde(tag = "kind", rename_all = "snake_case")
 )]
 #[non_exhaustive]
@@ -144,7 +145,33 @@ pub enum Reason {
     /// The algorithm panicked or returned a limit that is not a number; the limit stays as it was.
     Failed,
     /// A custom algorithm's own words.
-    Custom(Cow<'static, str>),
+    Custom(#[cfg_attr(feature = "serde", serde(with = "words"))] Cow<'static, str>),
+}
+
+/// A custom reason's words, under a name of their own: beside the tag a bare text has no place.
+#[cfg(feature = "serde")]
+mod words {
+    use std::borrow::Cow;
+
+    use serde::ser::SerializeStruct;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[derive(Deserialize)]
+    struct Words {
+        text: String,
+    }
+
+    pub(super) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut words = serializer.serialize_struct("Custom", 1)?;
+        words.serialize_field("text", text)?;
+        words.end()
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Cow<'static, str>, D::Error> {
+        Words::deserialize(deserializer).map(|words| Cow::Owned(words.text))
+    }
 }
 
 impl Reason {
