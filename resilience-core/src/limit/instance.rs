@@ -148,6 +148,11 @@ impl Instance {
         &self.id
     }
 
+    /// Whether no call is in flight and nobody has subscribed, as far as those can tell who hold it alone.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight() == 0 && self.listeners.is_empty()
+    }
+
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.listeners
     }
@@ -258,6 +263,11 @@ impl Instance {
         } else {
             self.slots.release_beyond();
         }
+    }
+
+    /// Whether somebody may be waiting for a slot.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.slots.awaited()
     }
 
     /// Hands out to those who wait what another limit or other settings have made room for. For the caller to call when it

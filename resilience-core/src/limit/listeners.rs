@@ -34,6 +34,15 @@ impl Listeners {
         }
     }
 
+    /// Whether no subscription is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .listeners
+            .is_empty()
+    }
+
     /// Tells every listener, on this thread and with no lock held. One that panics does not keep the others from it.
     pub(crate) fn tell(&self, event: &Event) {
         let listeners = self

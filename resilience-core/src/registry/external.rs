@@ -77,6 +77,23 @@ impl External {
         self.defaults.iter().chain(named)
     }
 
+    /// The ids that something is set for and that members of a family could have, each with its key.
+    pub(crate) fn members_of<'a>(
+        &'a self,
+        family: &'a Id,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let ids: BTreeSet<&str> = self
+            .instances
+            .keys()
+            .chain(self.chosen.keys())
+            .map(|id| &**id)
+            .collect();
+        ids.into_iter().filter_map(move |id| {
+            let key = id.strip_prefix(family.as_str())?.strip_prefix('/')?;
+            Some((id, key))
+        })
+    }
+
     /// The settings for instances that nothing has.
     pub(crate) fn of_no_instance(&self, ids: &[Id]) -> Vec<Problem> {
         let known: HashSet<&str> = ids.iter().map(Id::as_str).collect();

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use super::call_site::CallSite;
 use super::explain::Explanation;
 use super::external::External;
+use super::keyed::{Family, Own};
 use super::layers::{Layer, Named, illegible, resolve};
+use super::snapshot::RegistrySnapshot;
 use crate::config::key::Schema;
 use crate::config::layers as outside;
 use crate::config::patch::Context;
@@ -65,17 +67,53 @@ struct LastRead {
 /// An instance and the settings it is to take.
 type Decided = (Arc<Instance>, Arc<LimitSettings>);
 
-/// An instance that takes other settings, and what is to be told of it.
-type Changed = (Arc<Instance>, Option<Event>);
+/// What a limit is explained by: its id, or its family's and its own, and all that its settings are found by.
+type Explained = (Id, Option<Id>, Arc<LimitSettings>, Arc<Ask>, Arc<External>);
+
+/// The instances and the families that are to take other settings.
+type AllDecided = (Vec<Decided>, Vec<Arc<Family>>);
+
+/// What has come of other settings.
+#[derive(Default)]
+struct Changes {
+    /// The instances that were given others.
+    limits: usize,
+    /// Whom to tell what, and where calls wait that there may be room for now.
+    aftermath: Vec<(Arc<Instance>, Option<Event>)>,
+}
+
+impl Changes {
+    fn reconfigure(&mut self, instance: Arc<Instance>, settings: &Arc<LimitSettings>) {
+        self.limits += 1;
+        let event = instance.reconfigure(settings);
+        // Whoever has nothing to tell is not held: a member of a family could not be evicted.
+        if event.is_some() || instance.is_awaited() {
+            self.aftermath.push((instance, event));
+        }
+    }
+
+    /// Wakes who waits, and tells the listeners. With no lock held: one may call back.
+    fn tell(self) {
+        for (instance, event) in self.aftermath {
+            instance.call_waiting();
+            if let Some(event) = event {
+                instance.tell(&event);
+            }
+        }
+    }
+}
 
 // Clocks and factories are foreign code, but nothing of ours is half changed when one of them panics.
 impl UnwindSafe for Instances {}
 impl RefUnwindSafe for Instances {}
 
-/// Instances are added and never replaced or removed: who holds one holds the one.
+/// Instances are added and never replaced or removed: who holds one holds the one. Those of families are apart: they go
+/// when nobody holds them.
 #[derive(Default)]
 struct Known {
     by_id: HashMap<Id, Made>,
+    /// By the id of the instance that their members are made from.
+    families: BTreeMap<Id, Arc<Family>>,
     /// By the address of the call site, for registries whose call sites look them up on each call.
     by_site: HashMap<usize, Arc<Instance>>,
     /// The settings from outside that are in force.
@@ -150,8 +188,73 @@ impl Instances {
     }
 
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Instance>, Error> {
-        let found = self.read().by_id.get(id).map(|made| made.instance.clone());
+        let found = {
+            let known = self.read();
+            let made = known.by_id.get(id).map(|made| made.instance.clone());
+            made.or_else(|| known.member(id))
+        };
         found.ok_or_else(|| self.unknown(id))
+    }
+
+    /// The family of instances with the settings of that of an id, of which there is one.
+    pub(crate) fn keyed(&self, id: &str, max_instances: usize) -> Result<Arc<Family>, Error> {
+        let wrong = |code, text| Error::settings(vec![Problem::new(code, text)]);
+        if max_instances == 0 {
+            let text = format!("`max_instances` of `{id}` is 0, allowed is 1 or more");
+            return Err(wrong(Code::INVALID_SETTING, text));
+        }
+        // Again if other settings were put in force meanwhile.
+        loop {
+            let (id, external, ask, settings) = {
+                let known = self.read();
+                let Some((id, made)) = known.by_id.get_key_value(id) else {
+                    drop(known);
+                    return Err(self.unknown(id));
+                };
+                let (ask, settings) = (made.asks[0].clone(), made.settings.clone());
+                (id.clone(), known.external.clone(), ask, settings)
+            };
+            let own = self.own(&external, &id, &ask).map_err(Error::settings)?;
+            let mut known = self.write();
+            if let Some(family) = known.families.get(&id) {
+                let before = family.max_instances();
+                if before == max_instances {
+                    return Ok(family.clone());
+                }
+                let text = format!(
+                    "`max_instances` of `{id}` is {before} and cannot be {max_instances} as well"
+                );
+                return Err(wrong(Code::SETTINGS_DIFFER, text));
+            }
+            if !Arc::ptr_eq(&known.external, &external) {
+                continue;
+            }
+            let family = Arc::new(Family::new(id.clone(), max_instances, settings, own));
+            known.families.insert(id, family.clone());
+            // A reload that has not heard of it would leave it with the settings before.
+            known.asks += 1;
+            return Ok(family);
+        }
+    }
+
+    pub(crate) fn families(&self) -> Vec<Arc<Family>> {
+        self.read().families.values().cloned().collect()
+    }
+
+    /// The settings that members of a family have of their own.
+    fn own(&self, external: &External, id: &Id, ask: &Ask) -> Result<Own, Vec<Problem>> {
+        let (mut own, mut problems) = (Own::new(), Vec::new());
+        for (member, key) in external.members_of(id) {
+            match self.settings_over(external, id, Some(member), ask) {
+                Ok(settings) => drop(own.insert(key.into(), settings)),
+                Err(more) => problems.extend(more),
+            }
+        }
+        if problems.is_empty() {
+            Ok(own)
+        } else {
+            Err(problems)
+        }
     }
 
     fn unknown(&self, id: &str) -> Error {
@@ -177,6 +280,27 @@ impl Instances {
             .collect();
         all.sort_by(|a, b| a.id().cmp(b.id()));
         all
+    }
+
+    pub(crate) fn snapshot(&self) -> RegistrySnapshot {
+        let mut limits: Vec<_> = self
+            .all()
+            .iter()
+            .map(|instance| instance.snapshot())
+            .collect();
+        let families = self.families();
+        for family in &families {
+            family.snapshots(&mut limits);
+        }
+        if !families.is_empty() {
+            // Runs that are in order already, which the sort knows to merge.
+            limits.sort_by(|a, b| a.id.cmp(&b.id));
+        }
+        RegistrySnapshot {
+            limits,
+            keyed: families.iter().map(|family| family.counts()).collect(),
+            stale: self.stale().map(|error| error.to_string()),
+        }
     }
 
     /// The instance of a call site, made on its first call.
@@ -253,7 +377,7 @@ impl Instances {
         }
     }
 
-    fn make(&self, id: &Id, settings: &Arc<LimitSettings>) -> Arc<Instance> {
+    pub(crate) fn make(&self, id: &Id, settings: &Arc<LimitSettings>) -> Arc<Instance> {
         Arc::new(Instance::new(
             id.clone(),
             settings.clone(),
@@ -285,13 +409,24 @@ impl Instances {
         id: &Id,
         ask: &Ask,
     ) -> Result<Arc<LimitSettings>, Vec<Problem>> {
+        self.settings_over(external, id, None, ask)
+    }
+
+    /// The same of the member of a family, by its id, which is laid over what all of the family run with.
+    fn settings_over(
+        &self,
+        external: &External,
+        id: &Id,
+        member: Option<&str>,
+        ask: &Ask,
+    ) -> Result<Arc<LimitSettings>, Vec<Problem>> {
         let mut problems = Vec::new();
         if let Some(fault) = illegible(id.as_str()) {
             let id = named(id.as_str());
             let text = format!("the id of a limit {fault}: {id}; in {}", ask.own.place());
             problems.push(Problem::new(Code::RESERVED_NAME, text));
         }
-        let layers = self.layers(external, id, ask, &mut problems);
+        let layers = self.layers(external, id, member, ask, &mut problems);
         match resolve(&layers, &self.code.named()) {
             Ok(settings) if problems.is_empty() => Ok(Arc::new(settings)),
             Ok(_) => Err(problems),
@@ -307,13 +442,16 @@ impl Instances {
         &'a self,
         external: &'a External,
         id: &Id,
+        member: Option<&str>,
         ask: &'a Ask,
         problems: &mut Vec<Problem>,
     ) -> Vec<&'a Layer> {
         let mut layers: Vec<&Layer> = Vec::with_capacity(6);
         layers.extend(&self.code.defaults);
         layers.extend(&external.defaults);
-        let chosen = external.chosen.get(id.as_str());
+        let chosen = member
+            .and_then(|member| external.chosen.get(member))
+            .or_else(|| external.chosen.get(id.as_str()));
         let config = chosen
             .map(|(name, place)| (name.as_str(), place.to_string()))
             .or_else(|| {
@@ -330,6 +468,7 @@ impl Instances {
         }
         layers.push(&ask.own);
         layers.extend(external.instances.get(id.as_str()));
+        layers.extend(member.and_then(|member| external.instances.get(member)));
         layers
     }
 
@@ -384,7 +523,7 @@ impl Instances {
 
     /// Understands variables about this id, which nobody could before it was known.
     fn get_to_know(&self, id: &Id) -> Result<(), Error> {
-        let events = {
+        let changes = {
             let last = self.last();
             let mut ids = self.ids();
             ids.push(id.clone());
@@ -392,7 +531,7 @@ impl Instances {
                 .and_then(|external| self.put_in_force(external))
                 .map_err(Error::settings)?
         };
-        tell(events);
+        changes.tell();
         Ok(())
     }
 
@@ -408,7 +547,7 @@ impl Instances {
             return Ok(false);
         }
         let mut blanked = reading.blanked_since(&last.in_force);
-        let events = match self.external(&reading, &self.ids()) {
+        let changes = match self.external(&reading, &self.ids()) {
             Ok(external) if blanked.is_empty() => self.put_in_force(external),
             Ok(_) => Err(blanked),
             Err(problems) => {
@@ -416,16 +555,16 @@ impl Instances {
                 Err(blanked)
             }
         };
-        match events {
-            Ok(events) => {
+        match changes {
+            Ok(changes) => {
                 *last = LastRead {
                     in_force: reading,
                     refused: None,
                 };
                 self.write().stale = None;
                 drop((last, reads));
-                let limits = events.len();
-                tell(events);
+                let limits = changes.limits;
+                changes.tell();
                 if changed {
                     self.listeners.tell(&Event::Reloaded { limits });
                 }
@@ -453,27 +592,42 @@ impl Instances {
     /// anything wrong for one of them.
     ///
     /// The caller holds `last` and no lock that a call could need: an algorithm is foreign code.
-    fn put_in_force(&self, external: External) -> Result<Vec<Changed>, Vec<Problem>> {
-        let changed = self.decide_all(external)?;
-        let reconfigured = changed.into_iter().map(|(instance, settings)| {
-            let event = instance.reconfigure(&settings);
-            (instance, event)
-        });
-        Ok(reconfigured.collect())
+    fn put_in_force(&self, external: External) -> Result<Changes, Vec<Problem>> {
+        let (instances, families) = self.decide_all(external)?;
+        let mut changes = Changes::default();
+        for (instance, settings) in instances {
+            changes.reconfigure(instance, &settings);
+        }
+        for family in families {
+            family.reconfigure(|instance, settings| changes.reconfigure(instance, settings));
+        }
+        Ok(changes)
     }
 
     pub(crate) fn explain(&self, id: &str) -> Result<Explanation, Error> {
         let found = {
             let known = self.read();
-            known.by_id.get(id).map(|made| {
+            let made = known.by_id.get(id).map(|made| {
                 let id = made.instance.id().clone();
                 let external = known.external.clone();
-                (id, made.settings.clone(), made.asks[0].clone(), external)
-            })
+                (
+                    id,
+                    None,
+                    made.settings.clone(),
+                    made.asks[0].clone(),
+                    external,
+                )
+            });
+            made.or_else(|| known.explained_member(id))
         };
-        let (id, settings, ask, external) = found.ok_or_else(|| self.unknown(id))?;
-        let layers = self.layers(&external, &id, &ask, &mut Vec::new());
-        Ok(Explanation::new(id.clone(), &layers, &settings))
+        let (id, member, settings, ask, external) = found.ok_or_else(|| self.unknown(id))?;
+        let over = member.as_ref().map(Id::as_str);
+        let layers = self.layers(&external, &id, over, &ask, &mut Vec::new());
+        Ok(Explanation::new(
+            member.clone().unwrap_or(id),
+            &layers,
+            &settings,
+        ))
     }
 
     /// Everything about the settings from outside that has no effect, which nobody has been told before.
@@ -486,13 +640,14 @@ impl Instances {
                 problems.extend(error.problems().iter().cloned());
             }
         }
-        let (external, made) = {
+        let (external, made, families) = {
             let known = self.read();
+            let families: Vec<_> = known.families.clone().into_iter().collect();
             let made = known.by_id.iter().map(|(id, made)| {
                 let asks = made.asks.clone();
                 (id.clone(), made.settings.clone(), asks)
             });
-            (known.external.clone(), made.collect::<Vec<_>>())
+            (known.external.clone(), made.collect::<Vec<_>>(), families)
         };
         // Limits of other registries are not made here, and a setting for one is no mistake.
         let elsewhere: Vec<&CallSite> = super::sites::all().collect();
@@ -500,12 +655,24 @@ impl Instances {
             .iter()
             .map(|(id, ..)| id.clone())
             .chain(elsewhere.iter().map(|site| site.id()))
+            .chain(families.iter().flat_map(|(id, _)| {
+                // A key that is not there may come.
+                external
+                    .members_of(id)
+                    .map(|(member, _)| member.to_owned().into())
+            }))
             .collect();
         let in_force = self.last().in_force.clone();
         problems.extend(self.understand(&in_force, &known).1.warnings);
         problems.extend(external.of_no_instance(&known));
         for (id, settings, _) in &made {
             problems.extend(external.without_effect(id, settings));
+        }
+        for (id, family) in &families {
+            for (key, settings) in family.own() {
+                let member = format!("{id}/{key}").into();
+                problems.extend(external.without_effect(&member, &settings));
+            }
         }
         let asked_for = made.iter().flat_map(|(.., asks)| asks);
         let mut used: BTreeSet<&str> = asked_for.filter_map(|ask| ask.config.as_deref()).collect();
@@ -539,24 +706,39 @@ impl Instances {
     ///
     /// The caller holds `last`: nobody else changes the settings of an instance meanwhile. All that takes long is done with
     /// no lock that a call could need.
-    fn decide_all(&self, external: External) -> Result<Vec<Decided>, Vec<Problem>> {
+    fn decide_all(&self, external: External) -> Result<AllDecided, Vec<Problem>> {
         let external = Arc::new(external);
         loop {
-            let (asks, asked) = {
+            let (asks, families, asked) = {
                 let known = self.read();
                 let asked = known.by_id.iter().map(|(id, made)| {
                     let (settings, asks) = (made.settings.clone(), made.asks.clone());
                     (id.clone(), settings, asks)
                 });
-                (known.asks, asked.collect::<Vec<_>>())
+                let families = known.families.clone();
+                (known.asks, families, asked.collect::<Vec<_>>())
             };
             let mut problems = Vec::new();
             let mut changed = Vec::new();
+            let mut of_families = Vec::new();
             for (id, before, asks) in asked {
-                match self.agreed(&external, &id, &asks) {
-                    Ok(settings) if before.same(&settings) => {}
-                    Ok(settings) => changed.push((id, settings)),
-                    Err(more) => problems.extend(more),
+                let settings = match self.agreed(&external, &id, &asks) {
+                    Ok(settings) if before.same(&settings) => before,
+                    Ok(settings) => {
+                        changed.push((id.clone(), settings.clone()));
+                        settings
+                    }
+                    Err(more) => {
+                        problems.extend(more);
+                        continue;
+                    }
+                };
+                if let Some(family) = families.get(&id) {
+                    match self.own(&external, &id, &asks[0]) {
+                        Ok(own) if family.runs_with(&settings, &own) => {}
+                        Ok(own) => of_families.push((family.clone(), settings, own)),
+                        Err(more) => problems.extend(more),
+                    }
                 }
             }
             if !problems.is_empty() {
@@ -576,7 +758,12 @@ impl Instances {
                 made.settings = settings.clone();
                 (made.instance.clone(), settings)
             });
-            return Ok(decided.collect());
+            let decided = decided.collect();
+            let families = of_families.into_iter().map(|(family, settings, own)| {
+                family.take(settings, own);
+                family
+            });
+            return Ok((decided, families.collect()));
         }
     }
 
@@ -610,16 +797,6 @@ fn schema() -> Schema {
     Schema::default().with::<LimitConfig>()
 }
 
-/// Tells the listeners. With no lock held: one may call back.
-fn tell(changed: Vec<Changed>) {
-    for (instance, event) in changed {
-        instance.call_waiting();
-        if let Some(event) = event {
-            instance.tell(&event);
-        }
-    }
-}
-
 /// A place that wants an instance.
 struct Wanted {
     ask: Ask,
@@ -630,6 +807,32 @@ struct Wanted {
 }
 
 impl Known {
+    /// The family that an id is that of a member of, and the key of that.
+    fn family<'a>(&self, id: &'a str) -> Option<(&Id, &Arc<Family>, &'a str)> {
+        let mut families = self.families.iter();
+        families.find_map(|(of, family)| Some((of, family, family.key_in(id)?)))
+    }
+
+    fn member(&self, id: &str) -> Option<Arc<Instance>> {
+        let (_, family, key) = self.family(id)?;
+        family.find(key)
+    }
+
+    /// What there is to explain a member of a family by.
+    fn explained_member(&self, id: &str) -> Option<Explained> {
+        let (of, family, key) = self.family(id)?;
+        let member = family.find(key)?.id().clone();
+        let ask = self.by_id.get(of)?.asks[0].clone();
+        let settings = family.settings_of(key);
+        Some((
+            of.clone(),
+            Some(member),
+            settings,
+            ask,
+            self.external.clone(),
+        ))
+    }
+
     /// The id of a function without a name. Functions of one name in sibling blocks have one path, those that one macro
     /// writes there have one place too, and each has a limit of its own.
     fn free_id(&self, site: &CallSite) -> Id {

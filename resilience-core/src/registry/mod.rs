@@ -6,6 +6,7 @@ mod explain;
 mod external;
 mod global;
 mod instances;
+mod keyed;
 mod layers;
 mod properties;
 pub(crate) mod sites;
@@ -20,6 +21,7 @@ use std::time::Duration;
 pub use builder::Builder;
 pub use explain::{Explanation, Overridden, Setting};
 pub use global::Scoped;
+pub use keyed::{KeyedLimits, KeyedSnapshot};
 pub use snapshot::RegistrySnapshot;
 pub use watch::Watch;
 
@@ -178,6 +180,23 @@ impl Registry {
         self.0.get_or_make(&id.into(), ask).map(AdaptiveLimit::new)
     }
 
+    /// Returns limits by a key that comes from outside, such as a tenant: at most `max_instances` of them, of which the one
+    /// that was used the longest time ago makes room for a new one. They have the settings of the limit `id`, which is the
+    /// one that keys share when all others are in use.
+    ///
+    /// See [`KeyedLimits`] for what is evicted when. Here a limit takes about 2.5 kB, and 256 bytes more for each thread
+    /// that calls through it.
+    ///
+    /// # Errors
+    ///
+    /// `R4C-REG-009`, with the nearest id, if there is no limit `id`: [register](Self::register) it before. `R4C-REG-001` if
+    /// `max_instances` is 0, `R4C-REG-008` if it was another one before.
+    pub fn keyed(&self, id: &str, max_instances: usize) -> Result<KeyedLimits, Error> {
+        let shared = self.adaptive_limit(id)?;
+        let family = self.0.keyed(id, max_instances)?;
+        Ok(KeyedLimits::new(self.0.clone(), family, shared))
+    }
+
     /// Reads the files and other sources of settings again, and puts in force what they say.
     ///
     /// All or nothing: if anything is wrong for any limit, everything stays as it was, the
@@ -261,16 +280,10 @@ impl Registry {
     }
 
     /// Returns what all limits are now, ordered by id.
+    ///
+    /// Calls go on meanwhile. Of limits [by key](Self::keyed) those that are made or evicted meanwhile may be missing.
     pub fn snapshot(&self) -> RegistrySnapshot {
-        RegistrySnapshot {
-            stale: self.0.stale().map(|error| error.to_string()),
-            limits: self
-                .0
-                .all()
-                .iter()
-                .map(|instance| instance.snapshot())
-                .collect(),
-        }
+        self.0.snapshot()
     }
 }
 

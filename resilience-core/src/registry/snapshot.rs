@@ -1,5 +1,6 @@
 //! What a registry holds at one moment.
 
+use super::KeyedSnapshot;
 use crate::limit::Snapshot;
 
 /// All limits of a registry at one moment, ordered by id.
@@ -9,6 +10,8 @@ use crate::limit::Snapshot;
 pub struct RegistrySnapshot {
     /// One for each adaptive limit.
     pub limits: Vec<Snapshot>,
+    /// One for each family of limits by key, ordered by id.
+    pub keyed: Vec<KeyedSnapshot>,
     /// What is wrong with the settings from outside of the code that were read last, if they are not in force.
     pub stale: Option<String>,
 }
