@@ -4,9 +4,10 @@ use std::hint::black_box;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use resilience::adaptive_limit;
+use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
-use resilience_tests::allocations::{Counting, count};
+use resilience::{Outcome, adaptive_limit};
+use resilience_tests::allocations::{Counting, count, kept};
 use resilience_tests::calls;
 
 #[global_allocator]
@@ -173,4 +174,30 @@ fn a_call_allocates_nothing_for_the_kinds_that_its_settings_name() {
             );
         }
     }
+}
+
+#[test]
+fn a_snapshot_of_100_000_limits_is_one_list_of_what_it_shows() {
+    const LIMITS: usize = 100_000;
+    let registry = Registry::new();
+    registry.register("tenant", LimitConfig::new()).unwrap();
+    let tenants = registry.keyed("tenant", LIMITS).unwrap();
+    let ((), bytes) = kept(|| {
+        for key in 0..LIMITS {
+            let limit = tenants.get(&key.to_string()).unwrap();
+            limit.try_acquire().unwrap().complete(Outcome::Success);
+        }
+    });
+    // About what the documentation says.
+    let each = bytes / LIMITS as i64;
+    assert!(each < 3900, "a limit takes {each} bytes");
+
+    let mut snapshot = None;
+    let mut allocations = 0;
+    let ((), bytes) = kept(|| allocations = count(|| snapshot = Some(registry.snapshot())));
+    let shown = snapshot.as_ref().unwrap().limits.len();
+    assert_eq!(shown, LIMITS + 1);
+    let each = bytes / LIMITS as i64;
+    assert!(each < 400, "the snapshot of a limit takes {each} bytes");
+    assert!(allocations < 100, "{allocations} allocations");
 }

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use resilience::Outcome;
 use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
 use resilience::time::ManualClock;
@@ -52,6 +53,28 @@ fn main() -> ExitCode {
                 .expect("valid settings");
             for _ in 0..count {
                 let _ = black_box(registry.adaptive_limit(black_box("orders")));
+            }
+        }
+        "look-up-by-key" => {
+            let tenants = registry
+                .register("tenant", LimitConfig::new())
+                .and_then(|_| registry.keyed("tenant", 10))
+                .expect("valid settings");
+            for _ in 0..count {
+                let _ = black_box(tenants.get(black_box("orders")));
+            }
+        }
+        // Of each limit in it.
+        "snapshot" => {
+            for id in 0..100 {
+                registry
+                    .register(format!("limit {id}"), LimitConfig::new())
+                    .and_then(|limit| limit.try_acquire_owned())
+                    .expect("valid settings and a free slot")
+                    .complete(Outcome::Success);
+            }
+            for _ in 0..count / 100 {
+                black_box(registry.snapshot());
             }
         }
         kind => {

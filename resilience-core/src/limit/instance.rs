@@ -665,7 +665,7 @@ impl Instance {
         let bounds = settings.bounds;
         Snapshot {
             id: self.id.clone(),
-            algorithm: settings.algorithm.name().to_owned(),
+            algorithm: settings.algorithm.owned_name(),
             enabled: self.slots.enabled(),
             mode: settings.mode,
             limit: self.slots.limit(),

@@ -1,5 +1,6 @@
 //! What a limit runs with: every property decided and checked.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -396,11 +397,26 @@ impl LimitSettings {
 impl AlgorithmSettings {
     pub(crate) fn name(&self) -> &str {
         match self {
+            Self::Custom { name, .. } => name,
+            built_in => built_in.built_in_name(),
+        }
+    }
+
+    /// The name, to be kept by others: one of a built-in algorithm costs nothing.
+    pub(crate) fn owned_name(&self) -> Cow<'static, str> {
+        match self {
+            Self::Custom { name, .. } => name.to_string().into(),
+            built_in => built_in.built_in_name().into(),
+        }
+    }
+
+    fn built_in_name(&self) -> &'static str {
+        match self {
             Self::Gradient2(_) => "gradient2",
             Self::Aimd(_) => "aimd",
             Self::Vegas(_) => "vegas",
             Self::Knee(_) => "knee",
-            Self::Custom { name, .. } => name,
+            Self::Custom { .. } => unreachable!("the callers know a custom one's name"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a limit is at one moment, to be looked at.
 
+use std::borrow::Cow;
+
 use super::config::Mode;
 use super::window::Window;
 use crate::event::Reason;
@@ -15,7 +17,7 @@ pub struct Snapshot {
     /// The instance.
     pub id: Id,
     /// The algorithm's name.
-    pub algorithm: String,
+    pub algorithm: Cow<'static, str>,
     /// Whether the limit is in force.
     pub enabled: bool,
     /// Whether it rejects calls or only observes them.

@@ -299,10 +299,27 @@ const GROUPS: usize = 18;
 #[derive(Debug)]
 pub(crate) struct Stripes {
     near: [Place; NEAR],
-    far: [OnceLock<Box<[Place]>>; GROUPS],
+    /// Made when it is needed: most limits never do, and it would be a quarter of what they take.
+    far: OnceLock<Box<Far>>,
+}
+
+/// The stripes that few programs need.
+#[derive(Debug)]
+struct Far {
+    groups: [OnceLock<Box<[Place]>>; GROUPS],
     /// For calls in destructors of an ending thread, whose number is gone, and for threads beyond all groups.
     shared: Mutex<()>,
     shared_stripe: Padded<Stripe>,
+}
+
+impl Far {
+    fn new() -> Self {
+        Self {
+            groups: [const { OnceLock::new() }; GROUPS],
+            shared: Mutex::new(()),
+            shared_stripe: Padded(Stripe::default()),
+        }
+    }
 }
 
 /// All stripes added up.
@@ -319,9 +336,7 @@ impl Stripes {
     pub(crate) fn new() -> Self {
         let stripes = Self {
             near: [const { OnceLock::new() }; NEAR],
-            far: [const { OnceLock::new() }; GROUPS],
-            shared: Mutex::new(()),
-            shared_stripe: Padded(Stripe::default()),
+            far: OnceLock::new(),
         };
         // Loom does not see that the standard library's `OnceLock` publishes what it holds, so a model's stripes, one for
         // each of its few threads, are made before its threads are.
@@ -364,8 +379,9 @@ impl Stripes {
         if let Some(place) = thread_slot::current().and_then(|slot| self.place(slot)) {
             write(place.get_or_init(Box::default));
         } else {
-            let _one_at_a_time = lock(&self.shared);
-            write(&self.shared_stripe);
+            let far = self.far();
+            let _one_at_a_time = lock(&far.shared);
+            write(&far.shared_stripe);
         }
     }
 
@@ -373,25 +389,31 @@ impl Stripes {
         self.near.get(slot).or_else(|| self.far_place(slot))
     }
 
+    fn far(&self) -> &Far {
+        self.far.get_or_init(|| Box::new(Far::new()))
+    }
+
     fn far_place(&self, slot: usize) -> Option<&Place> {
         // Slots 64 to 127, 128 to 255, …: the group is told by the highest bit.
         let group = slot.ilog2() - NEAR.ilog2();
         let first = NEAR << group;
         let places = self
-            .far
+            .far()
+            .groups
             .get(group as usize)?
             .get_or_init(|| (0..first).map(|_| Place::new()).collect());
         places.get(slot - first)
     }
 
     fn all(&self) -> impl Iterator<Item = &Stripe> {
-        let far = self
-            .far
-            .iter()
-            .filter_map(OnceLock::get)
-            .flat_map(|places| places.iter());
-        let own = self.near.iter().chain(far).filter_map(OnceLock::get);
-        own.map(|stripe| &***stripe).chain([&*self.shared_stripe])
+        let far = self.far.get();
+        let groups = far
+            .into_iter()
+            .flat_map(|far| far.groups.iter().filter_map(OnceLock::get));
+        let places = groups.flat_map(|places| places.iter());
+        let own = self.near.iter().chain(places).filter_map(OnceLock::get);
+        own.map(|stripe| &***stripe)
+            .chain(far.map(|far| &*far.shared_stripe))
     }
 
     /// Adds up all stripes for a window that may close; `None` if a writer stays interrupted in the middle of a call.
