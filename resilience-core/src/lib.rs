@@ -14,6 +14,8 @@ pub mod registry;
 // Not among the models of loom, whose locks work in nothing else.
 #[cfg(all(feature = "sim", not(loom)))]
 pub mod sim;
+#[cfg(all(feature = "testing", not(loom)))]
+pub mod testing;
 pub mod time;
 
 #[doc(hidden)]

@@ -37,6 +37,8 @@
 //! - `toml`, `yaml`, `json`: files of settings in these formats, beside `.properties`.
 //! - `config`: settings from a `config::Config` that the program built.
 //! - `sites`: the process-wide registry knows the limits of attributes before their first call.
+//! - `testing`: what helps to test functions under limits, `testing`: a registry on a manual clock, scripted dependencies,
+//!   recordings. Brings nothing.
 //! - `sim`: the simulator, `sim`, for limits in front of dependencies that you describe. Brings `serde` and a TOML parser.
 
 pub use resilience_core::*;
@@ -60,4 +62,7 @@ mod guides {
     #[cfg(feature = "sim")]
     #[doc = include_str!("../../docs/simulator.md")]
     mod simulator {}
+    #[cfg(all(feature = "testing", feature = "serde"))]
+    #[doc = include_str!("../../docs/testing.md")]
+    mod testing {}
 }

@@ -40,6 +40,12 @@ impl AdaptiveLimit {
         Self(instance)
     }
 
+    /// What it is a handle of.
+    #[cfg(feature = "testing")]
+    pub(crate) fn instance(&self) -> &Arc<Instance> {
+        &self.0
+    }
+
     /// Returns the id it has in its registry.
     pub fn id(&self) -> &Id {
         self.0.id()

@@ -14,6 +14,8 @@ use super::settings::LimitSettings;
 use super::slots::{self, AtOnce, Full, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
 use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
+#[cfg(feature = "testing")]
+use super::tape::{Beginning, Note, Tape};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
 use crate::event::{Event, Reason};
@@ -79,6 +81,9 @@ struct Controller {
     in_flight: u32,
     /// How often the window was begun anew since the last decision.
     restarts: u32,
+    /// Who notes what the algorithm is told and what it says.
+    #[cfg(feature = "testing")]
+    tape: Option<Arc<Tape>>,
 }
 
 #[derive(Clone, Debug)]
@@ -136,6 +141,8 @@ impl Instance {
                 sums: Sums::default(),
                 in_flight: 0,
                 restarts: 0,
+                #[cfg(feature = "testing")]
+                tape: None,
             }),
             kinds: AtomicU64::new(kinds(&settings)),
             published: Mutex::new(Published::initial(settings)),
@@ -402,6 +409,10 @@ impl Instance {
         let decision = contained(|| controller.algorithm.get_mut().update(&window))
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
+        #[cfg(feature = "testing")]
+        if let Some(tape) = &controller.tape {
+            tape.note(Note::Window(window.clone(), decision.clone()));
+        }
         let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
         self.apply(
             controller,
@@ -539,6 +550,10 @@ impl Instance {
                 algorithm = Running::start(&controller.settings, self.seed());
             }
             std::mem::swap(&mut controller.algorithm, &mut algorithm);
+            #[cfg(feature = "testing")]
+            if let Some(tape) = &controller.tape {
+                tape.note(Note::Reset);
+            }
             let now = self.clock.now();
             let sums = self.sums();
             let initial = f64::from(controller.settings.bounds.initial());
@@ -591,6 +606,10 @@ impl Instance {
                 ..LimitSettings::clone(settings)
             });
         }
+        #[cfg(feature = "testing")]
+        if let Some(tape) = &controller.tape {
+            tape.note(Note::Settings(controller.settings.clone()));
+        }
         if replaced.is_some() {
             self.pace.fast_drop_below.store(0, Ordering::Relaxed);
         }
@@ -640,6 +659,26 @@ impl Instance {
             decision: published.decisions,
         };
         (Some(event), replaced)
+    }
+
+    /// Has a tape note all from now on, in the place of one before. Returns what it begins with.
+    #[cfg(feature = "testing")]
+    pub(crate) fn record(&self, tape: &Arc<Tape>) -> Beginning {
+        let mut controller = lock(&self.controller);
+        controller.tape = Some(tape.clone());
+        Beginning {
+            settings: controller.settings.clone(),
+            seed: self.seed(),
+            limit: self.slots.limit(),
+            fresh: lock(&self.published).decisions == 0,
+        }
+    }
+
+    /// Ends that, unless another tape has taken its place.
+    #[cfg(feature = "testing")]
+    pub(crate) fn stop_recording(&self, tape: &Arc<Tape>) {
+        let mut controller = lock(&self.controller);
+        controller.tape.take_if(|noting| Arc::ptr_eq(noting, tape));
     }
 
     /// What all calls add up to.

@@ -15,6 +15,8 @@ pub(crate) mod settings;
 mod slots;
 mod snapshot;
 mod stripes;
+#[cfg(feature = "testing")]
+pub(crate) mod tape;
 pub mod window;
 
 pub use config::{Kinds, LimitConfig, Mode, Preset};

@@ -34,11 +34,19 @@ pub(crate) fn any(
     error: &(dyn StdError + 'static),
     is: impl Fn(&(dyn StdError + 'static)) -> bool,
 ) -> bool {
+    find(error, |error| is(error).then_some(())).is_some()
+}
+
+/// What is found first in the chain that begins with this error.
+pub(crate) fn find<'a, T>(
+    error: &'a (dyn StdError + 'static),
+    find: impl Fn(&'a (dyn StdError + 'static)) -> Option<T>,
+) -> Option<T> {
     let mut next = Some(error);
     for _ in 0..LONGEST {
-        let Some(error) = next else { return false };
-        if is(error) {
-            return true;
+        let error = next?;
+        if let Some(found) = find(error) {
+            return Some(found);
         }
         // `io::Error::source` answers with the source of the error inside, not with that error itself.
         next = match error
@@ -49,7 +57,7 @@ pub(crate) fn any(
             None => error.source(),
         };
     }
-    false
+    None
 }
 
 pub(super) fn is_time_out(error: &(dyn StdError + 'static)) -> bool {

@@ -3,6 +3,8 @@
 mod chain;
 pub(crate) mod overload;
 
+#[cfg(feature = "testing")]
+pub(crate) use chain::find as find_cause;
 pub use chain::is_overload;
 pub use overload::OfKind;
 

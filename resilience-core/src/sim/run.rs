@@ -181,7 +181,7 @@ impl<'r> Run<'r> {
             let over = if self.waiting.is_empty() {
                 u64::MAX
             } else {
-                self.clock.next_alarm().unwrap_or(u64::MAX)
+                self.clock.next_wake().unwrap_or(u64::MAX)
             };
             let at = next.min(done).min(over);
             // After all that happens at the sample's own moment.

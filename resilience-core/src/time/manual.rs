@@ -31,16 +31,17 @@ impl ManualClock {
         self.alarms.ring(before.wrapping_add(by));
     }
 
+    /// Returns the first moment that somebody waits for, in nanoseconds since the clock read 0.
+    ///
+    /// Whoever moves the clock in steps stops there: what is woken late sees a later time than it asked for.
+    pub fn next_wake(&self) -> Option<u64> {
+        self.alarms.next()
+    }
+
     /// Moves the clock on to `instant`, in nanoseconds since it read 0; a moment that has passed changes nothing.
     pub fn advance_to(&self, instant: u64) {
         self.now.fetch_max(instant, Ordering::Relaxed);
         self.alarms.ring(instant);
-    }
-
-    /// The first moment that somebody waits for.
-    #[cfg(all(feature = "sim", not(loom)))]
-    pub(crate) fn next_alarm(&self) -> Option<u64> {
-        self.alarms.next()
     }
 }
 
