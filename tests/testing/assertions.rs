@@ -43,7 +43,7 @@ fn a_failed_assertion_says_what_is_what_was_expected_and_why_and_stands_where_it
     let _held = orders.try_acquire().unwrap();
     let state = "\n  aimd: limit 18 of 1 to 200, 1 in flight, 1 windows; 2 admitted, 0 rejected, 1 dropped; last decision: 1 of 1 calls were drops";
 
-    let expected_line = line!() + 1;
+    let expected_line = line!() + 2;
     let (text, line) = failure(|| {
         orders.assert_limit(20);
     });

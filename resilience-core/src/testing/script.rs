@@ -18,7 +18,7 @@ use std::time::Duration;
 ///     .then(Script::always(ms(10), Ok(())));
 /// # drop(script);
 /// // Each tenth call fails.
-/// let script = Script::by_number(|number| match number % 10 {
+/// let script = Script::by_number(move |number| match number % 10 {
 ///     0 => (ms(500), Err("timed out")),
 ///     _ => (ms(10), Ok(())),
 /// });
