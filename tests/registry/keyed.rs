@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::ScopedJoinHandle;
 
 use proptest::prelude::*;
 use resilience::limit::{AdaptiveLimit, LimitConfig};
@@ -100,7 +101,7 @@ fn one_that_is_in_use_is_never_evicted_and_others_share_one_if_all_are() {
     ];
     for (what, use_it) in uses {
         let (_, keyed) = tenants(1);
-        let used = use_it(keyed.get("a").unwrap());
+        let kept = use_it(keyed.get("a").unwrap());
         // Asked for again and again, so that it is no matter of what was looked at last time.
         for _ in 0..3 {
             assert_eq!(id_of(&keyed, "b"), "tenant", "{what}");
@@ -109,7 +110,7 @@ fn one_that_is_in_use_is_never_evicted_and_others_share_one_if_all_are() {
         let counts = keyed.snapshot();
         let counts = (counts.instances, counts.evicted, counts.overflowed);
         assert_eq!(counts, (1, 0, 3), "{what}");
-        drop(used);
+        drop(kept);
         if what != "a call that never ends" {
             assert_eq!(id_of(&keyed, "b"), "tenant/b", "{what}");
             assert_eq!(keyed.snapshot().evicted, 1, "{what}");
@@ -191,10 +192,11 @@ fn a_cap_is_told_once_and_for_a_limit_that_there_is() {
     assert!(text.contains("did you mean `tenant`?"), "{text}");
 }
 
+/// Settings from outside.
+type Settings = Vec<(&'static str, &'static str)>;
+
 /// A registry whose settings from outside can be changed.
-fn with_settings(
-    settings: &[(&'static str, &'static str)],
-) -> (Registry, Arc<Mutex<Vec<(&'static str, &'static str)>>>) {
+fn with_settings(settings: &[(&'static str, &'static str)]) -> (Registry, Arc<Mutex<Settings>>) {
     let values = Arc::new(Mutex::new(settings.to_vec()));
     let read = values.clone();
     let registry = Registry::builder()
@@ -385,7 +387,7 @@ fn a_storm_of_keys_never_makes_a_second_limit_of_a_key_that_is_in_use() {
                 std::thread::yield_now();
             }
         });
-        let ended: Vec<_> = callers.into_iter().map(|caller| caller.join()).collect();
+        let ended: Vec<_> = callers.into_iter().map(ScopedJoinHandle::join).collect();
         // Also if a caller has panicked.
         over.store(true, Ordering::Relaxed);
         assert!(ended.iter().all(Result::is_ok));

@@ -256,7 +256,7 @@ fn an_algorithm_that_cannot_be_made_does_not_take_over() -> Result<(), Error> {
     registry.reload()?;
     let seen = orders.snapshot();
     assert_eq!(
-        (seen.algorithm.as_str(), seen.reason),
+        (seen.algorithm.as_ref(), seen.reason),
         ("aimd", Reason::Failed)
     );
     Ok(())

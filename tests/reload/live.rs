@@ -190,7 +190,7 @@ fn another_algorithm_goes_on_at_the_limit_in_force() {
     live.change(&[("algorithm", "gradient2")]);
     let seen = live.limit.snapshot();
     assert_eq!(
-        (seen.algorithm.as_str(), seen.limit, seen.in_flight),
+        (seen.algorithm.as_ref(), seen.limit, seen.in_flight),
         ("gradient2", 18, 1)
     );
     assert_eq!(seen.baseline, None);

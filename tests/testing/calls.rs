@@ -123,16 +123,16 @@ fn what_never_comes_to_an_end_is_told() {
             |text| (*text).to_owned(),
         )
     };
-    let text = message(catch_unwind(AssertUnwindSafe(|| waits.output())));
-    assert!(text.contains("has not ended"), "{text}");
-    let text = message(catch_unwind(AssertUnwindSafe(|| {
+    let said = message(catch_unwind(AssertUnwindSafe(|| waits.output())));
+    assert!(said.contains("has not ended"), "{said}");
+    let said = message(catch_unwind(AssertUnwindSafe(|| {
         let spins = poll_fn(|context| {
             context.waker().wake_by_ref();
             Poll::<()>::Pending
         });
         drop(calls.start(spins));
     })));
-    assert!(text.contains("again and again"), "{text}");
+    assert!(said.contains("again and again"), "{said}");
 }
 
 #[test]

@@ -119,13 +119,23 @@ fn resets_and_changed_settings_are_replayed_too() {
     assert_eq!(replay.limits().last(), Some(&orders.limit()));
 }
 
+/// Half as much each time.
+#[derive(Debug)]
+struct Halving(f64);
+impl Algorithm for Halving {
+    fn update(&mut self, _: &Window) -> Decision {
+        self.0 /= 2.0;
+        Decision::new(self.0, Reason::custom("halving"))
+    }
+}
+
 #[test]
 fn another_algorithm_or_tuning_shows_what_it_would_have_decided() {
     let (recording, _) = recorded(LimitConfig::new().algorithm("aimd"));
     let cautious = recording.replay_as(&LimitConfig::new().max_limit(22));
     assert_eq!(cautious.limits().iter().max(), Some(&22));
     let (number, step) = cautious.first_difference().unwrap();
-    assert_eq!(step.recorded_limit, 23.0);
+    assert_eq!(step.recorded_limit as u32, 23);
     assert!(number > 0);
     let vegas = recording.replay_as(&LimitConfig::new().algorithm("vegas"));
     assert_eq!(vegas.steps().len(), recording.windows());
@@ -137,14 +147,6 @@ fn another_algorithm_or_tuning_shows_what_it_would_have_decided() {
             .any(|step| is_vegas(&step.decision.reason))
     );
 
-    #[derive(Debug)]
-    struct Halving(f64);
-    impl Algorithm for Halving {
-        fn update(&mut self, _: &Window) -> Decision {
-            self.0 /= 2.0;
-            Decision::new(self.0, Reason::custom("halving"))
-        }
-    }
     let own = recording.replay_with(|bounds| Halving(f64::from(bounds.initial())));
     assert_eq!(own.limits()[..6], [10, 5, 2, 1, 1, 1]);
 }

@@ -44,9 +44,9 @@ fn a_call_beyond_the_script_says_so_and_leaves_the_others_alone() {
     let calls = test.calls();
     let call = calls.start(dependency.call());
     let beyond = catch_unwind(AssertUnwindSafe(|| dependency.call_advancing()));
-    let text = *beyond.unwrap_err().downcast::<String>().unwrap();
+    let said = *beyond.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(
-        text,
+        said,
         "the script of the dependency is over, and this is call 2"
     );
     assert_eq!(dependency.pending(), 1);

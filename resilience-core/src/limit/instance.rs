@@ -411,7 +411,8 @@ impl Instance {
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
         #[cfg(feature = "testing")]
         if let Some(tape) = &controller.tape {
-            tape.note(Note::Window(window.clone(), decision.clone()));
+            let noted = Box::new((window.clone(), decision.clone()));
+            tape.note(Note::Window(noted));
         }
         let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
         self.apply(

@@ -12,7 +12,7 @@ use crate::sync::contained;
 /// What happened to an algorithm, as far as it changes what follows.
 #[derive(Clone, Debug)]
 pub(crate) enum Note {
-    Window(Window, Decision),
+    Window(Box<(Window, Decision)>),
     Settings(Arc<LimitSettings>),
     Reset,
 }

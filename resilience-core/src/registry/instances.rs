@@ -547,7 +547,7 @@ impl Instances {
             return Ok(false);
         }
         let mut blanked = reading.blanked_since(&last.in_force);
-        let changes = match self.external(&reading, &self.ids()) {
+        let put = match self.external(&reading, &self.ids()) {
             Ok(external) if blanked.is_empty() => self.put_in_force(external),
             Ok(_) => Err(blanked),
             Err(problems) => {
@@ -555,16 +555,16 @@ impl Instances {
                 Err(blanked)
             }
         };
-        match changes {
-            Ok(changes) => {
+        match put {
+            Ok(put) => {
                 *last = LastRead {
                     in_force: reading,
                     refused: None,
                 };
                 self.write().stale = None;
                 drop((last, reads));
-                let limits = changes.limits;
-                changes.tell();
+                let limits = put.limits;
+                put.tell();
                 if changed {
                     self.listeners.tell(&Event::Reloaded { limits });
                 }

@@ -388,11 +388,12 @@ impl Family {
     /// Whether members are to run with these settings already.
     pub(crate) fn runs_with(&self, settings: &LimitSettings, own: &Own) -> bool {
         let members = self.read();
-        let same = |(key, settings): (&Box<str>, &Arc<LimitSettings>)| {
-            let before = members.own.get(key);
-            before.is_some_and(|before| before.same(settings))
-        };
-        members.settings.same(settings) && members.own.len() == own.len() && own.iter().all(same)
+        members.settings.same(settings)
+            && members.own.len() == own.len()
+            && own.iter().all(|(key, settings)| {
+                let before = members.own.get(key);
+                before.is_some_and(|before| before.same(settings))
+            })
     }
 
     /// Takes settings for members that are made from now on.

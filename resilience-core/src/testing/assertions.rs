@@ -104,7 +104,7 @@ impl Assertions for AdaptiveLimit {
 }
 
 /// A latency, or that there is none.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 struct Shown(Option<Duration>);
 
 impl fmt::Display for Shown {
@@ -117,7 +117,7 @@ impl fmt::Display for Shown {
 }
 
 #[track_caller]
-fn equal<'a, T: PartialEq + fmt::Display>(
+fn equal<'a, T: Copy + PartialEq + fmt::Display>(
     limit: &'a AdaptiveLimit,
     what: &str,
     given: T,

@@ -63,11 +63,14 @@ pub(super) enum Entry {
 impl Recording {
     pub(super) fn new(id: &Id, beginning: &Beginning, notes: Vec<Note>, truncated: bool) -> Self {
         let notes = notes.into_iter().map(|note| match note {
-            Note::Window(window, decision) => Entry::Window {
-                window,
-                limit: decision.limit,
-                reason: decision.reason,
-            },
+            Note::Window(decided) => {
+                let (window, decision) = *decided;
+                Entry::Window {
+                    window,
+                    limit: decision.limit,
+                    reason: decision.reason,
+                }
+            }
             Note::Settings(settings) => Entry::settings(&settings),
             Note::Reset => Entry::Reset,
         });

@@ -32,7 +32,7 @@ pub struct Step {
 impl Step {
     /// Whether the replay came to the same. A number that was stored may differ in its last digit.
     fn is_same(&self) -> bool {
-        let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-9 * a.abs();
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs();
         let reason = &self.decision.reason;
         near(self.recorded_limit, self.decision.limit)
             && (*reason == self.recorded_reason
@@ -41,6 +41,7 @@ impl Step {
 }
 
 /// A recording, as far as it is the same whatever it is replayed with.
+#[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) entries: &'a [Entry],
     pub(super) seed: u64,
@@ -60,47 +61,42 @@ impl Replay {
             Some(make) => player.with(make),
             None => player,
         };
-        let mut playing: Option<Player> = None;
+        let read = |entry: &Entry| match settings(entry) {
+            Some(Err(fault)) => panic!("the recording cannot be replayed: {fault}"),
+            Some(Ok(settings)) => Some(settings),
+            None => None,
+        };
+        let mut entries = source.entries.iter();
+        let Some(first) = entries.next().and_then(read) else {
+            panic!("the recording cannot be replayed: it does not begin with settings");
+        };
+        let mut player = with(Player::start(first, source.seed, source.limit));
         let mut steps = Vec::new();
-        for entry in source.entries {
-            let read = match settings(entry) {
-                Some(Err(fault)) => panic!("the recording cannot be replayed: {fault}"),
-                Some(Ok(settings)) => Some(settings),
-                None => None,
-            };
-            playing = match (playing, read) {
-                (None, Some(settings)) => {
-                    Some(with(Player::start(settings, source.seed, source.limit)))
+        for entry in entries {
+            match entry {
+                Entry::Window {
+                    window,
+                    limit,
+                    reason,
+                } => {
+                    let decision = player.window(window);
+                    steps.push(Step {
+                        window: window.clone(),
+                        recorded_limit: *limit,
+                        recorded_reason: reason.clone(),
+                        decision,
+                        limit: player.limit(),
+                    });
                 }
-                (None, None) => panic!("the recording does not begin with settings"),
-                (Some(mut player), Some(settings)) => {
-                    player.settings(settings);
-                    Some(with(player))
+                Entry::Reset => {
+                    player.reset();
+                    player = with(player);
                 }
-                (Some(mut player), None) => {
-                    match entry {
-                        Entry::Window {
-                            window,
-                            limit,
-                            reason,
-                        } => {
-                            let decision = player.window(window);
-                            steps.push(Step {
-                                window: window.clone(),
-                                recorded_limit: *limit,
-                                recorded_reason: reason.clone(),
-                                decision,
-                                limit: player.limit(),
-                            });
-                        }
-                        _ => {
-                            player.reset();
-                            player = with(player);
-                        }
-                    }
-                    Some(player)
+                Entry::Settings { .. } => {
+                    player.settings(read(entry).expect("it is one with settings"));
+                    player = with(player);
                 }
-            };
+            }
         }
         Self { steps }
     }
