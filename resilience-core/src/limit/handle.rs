@@ -41,7 +41,7 @@ impl AdaptiveLimit {
     }
 
     /// What it is a handle of.
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", not(loom)))]
     pub(crate) fn instance(&self) -> &Arc<Instance> {
         &self.0
     }

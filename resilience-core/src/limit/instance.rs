@@ -14,7 +14,7 @@ use super::settings::LimitSettings;
 use super::slots::{self, AtOnce, Full, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
 use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", not(loom)))]
 use super::tape::{Beginning, Note, Tape};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
@@ -82,7 +82,7 @@ struct Controller {
     /// How often the window was begun anew since the last decision.
     restarts: u32,
     /// Who notes what the algorithm is told and what it says.
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", not(loom)))]
     tape: Option<Arc<Tape>>,
 }
 
@@ -141,7 +141,7 @@ impl Instance {
                 sums: Sums::default(),
                 in_flight: 0,
                 restarts: 0,
-                #[cfg(feature = "testing")]
+                #[cfg(all(feature = "testing", not(loom)))]
                 tape: None,
             }),
             kinds: AtomicU64::new(kinds(&settings)),
@@ -409,7 +409,7 @@ impl Instance {
         let decision = contained(|| controller.algorithm.get_mut().update(&window))
             .filter(|decision| decision.limit.is_finite())
             .unwrap_or_else(|| Decision::new(f64::from(window.limit), Reason::Failed));
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", not(loom)))]
         if let Some(tape) = &controller.tape {
             let noted = Box::new((window.clone(), decision.clone()));
             tape.note(Note::Window(noted));
@@ -551,7 +551,7 @@ impl Instance {
                 algorithm = Running::start(&controller.settings, self.seed());
             }
             std::mem::swap(&mut controller.algorithm, &mut algorithm);
-            #[cfg(feature = "testing")]
+            #[cfg(all(feature = "testing", not(loom)))]
             if let Some(tape) = &controller.tape {
                 tape.note(Note::Reset);
             }
@@ -607,7 +607,7 @@ impl Instance {
                 ..LimitSettings::clone(settings)
             });
         }
-        #[cfg(feature = "testing")]
+        #[cfg(all(feature = "testing", not(loom)))]
         if let Some(tape) = &controller.tape {
             tape.note(Note::Settings(controller.settings.clone()));
         }
@@ -663,7 +663,7 @@ impl Instance {
     }
 
     /// Has a tape note all from now on, in the place of one before. Returns what it begins with.
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", not(loom)))]
     pub(crate) fn record(&self, tape: &Arc<Tape>) -> Beginning {
         let mut controller = lock(&self.controller);
         controller.tape = Some(tape.clone());
@@ -676,7 +676,7 @@ impl Instance {
     }
 
     /// Ends that, unless another tape has taken its place.
-    #[cfg(feature = "testing")]
+    #[cfg(all(feature = "testing", not(loom)))]
     pub(crate) fn stop_recording(&self, tape: &Arc<Tape>) {
         let mut controller = lock(&self.controller);
         controller.tape.take_if(|noting| Arc::ptr_eq(noting, tape));

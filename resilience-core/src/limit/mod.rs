@@ -15,7 +15,7 @@ pub(crate) mod settings;
 mod slots;
 mod snapshot;
 mod stripes;
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", not(loom)))]
 pub(crate) mod tape;
 pub mod window;
 

@@ -3,7 +3,7 @@
 mod chain;
 pub(crate) mod overload;
 
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", not(loom)))]
 pub(crate) use chain::find as find_cause;
 pub use chain::is_overload;
 pub use overload::OfKind;
