@@ -3,8 +3,10 @@
 #[cfg(all(test, feature = "serde"))]
 mod pins;
 mod reason;
+mod topics;
 
 pub use reason::Reason;
+pub use topics::Topics;
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,6 +37,48 @@ pub enum Event {
         /// once and out of order; this orders the events.
         decision: u64,
     },
+    /// A window closed and the algorithm decided, whether or not the limit moved. Latencies are in nanoseconds.
+    ///
+    /// Told before the change of the limit that it may have led to, which has the same `decision`.
+    #[non_exhaustive]
+    WindowClosed {
+        /// The instance.
+        id: Id,
+        /// How many decisions the instance had made, this one included.
+        decision: u64,
+        /// How long the window lasted, in nanoseconds.
+        duration: u64,
+        /// Its samples: the calls that succeeded or were drops.
+        samples: u64,
+        /// Those that were drops.
+        drops: u64,
+        /// The mean latency of its successes, in nanoseconds, if any took more than 0 ns.
+        latency: Option<f64>,
+        /// The most calls that were in flight when one of its samples was admitted.
+        max_in_flight: u32,
+        /// The limit from now on, in calls.
+        limit: u32,
+        /// Why.
+        reason: Reason,
+    },
+    /// A call found the limit reached and did not run.
+    #[non_exhaustive]
+    Rejected {
+        /// The instance.
+        id: Id,
+        /// The limit, in calls.
+        limit: u32,
+        /// The calls in flight.
+        in_flight: u32,
+    },
+    /// An instance was made. Told to listeners of the registry.
+    #[non_exhaustive]
+    LimitMade {
+        /// The instance.
+        id: Id,
+        /// The limit that it begins with, in calls.
+        limit: u32,
+    },
     /// Settings from outside of the code have changed and are in force. Told to listeners of the registry.
     #[non_exhaustive]
     Reloaded {
@@ -62,6 +106,30 @@ impl fmt::Display for Event {
             } => {
                 write!(f, "limit of `{id}` from {from} to {to}: {reason}")
             }
+            Self::WindowClosed {
+                id,
+                samples,
+                drops,
+                limit,
+                reason,
+                ..
+            } => {
+                write!(
+                    f,
+                    "window of `{id}` closed with {samples} calls, {drops} of them drops; limit {limit}: {reason}"
+                )
+            }
+            Self::Rejected {
+                id,
+                limit,
+                in_flight,
+            } => {
+                write!(
+                    f,
+                    "call of `{id}` rejected: {in_flight} in flight, limit {limit}"
+                )
+            }
+            Self::LimitMade { id, limit } => write!(f, "`{id}` begins with limit {limit}"),
             Self::Reloaded { limits } => {
                 write!(f, "settings reloaded: limits that run with others {limits}")
             }

@@ -179,6 +179,35 @@ impl Reason {
     pub fn custom(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Custom(text.into())
     }
+
+    /// Returns the stable name of the kind of reason, such as `app_limited`: what serde calls it and metrics are labelled
+    /// with. A custom reason's is `custom`, whatever its words.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Gradient { .. } => "gradient",
+            Self::Increase { .. } => "increase",
+            Self::Queue { .. } => "queue",
+            Self::Probe { .. } => "probe",
+            Self::Drops { .. } => "drops",
+            Self::TooSlow { .. } => "too_slow",
+            Self::AppLimited { .. } => "app_limited",
+            Self::Knee { .. } => "knee",
+            Self::Slower { .. } => "slower",
+            Self::Faster { .. } => "faster",
+            Self::SlowerDependency { .. } => "slower_dependency",
+            Self::BackgroundDrops { .. } => "background_drops",
+            Self::Ceiling { .. } => "ceiling",
+            Self::Drain { .. } => "drain",
+            Self::NoBaseline { .. } => "no_baseline",
+            Self::Yield { .. } => "yield",
+            Self::Unused { .. } => "unused",
+            Self::NoLatency => "no_latency",
+            Self::Bounds => "bounds",
+            Self::Failed => "failed",
+            Self::Custom(_) => "custom",
+        }
+    }
 }
 
 /// A latency in nanoseconds, shown in the unit that fits it.

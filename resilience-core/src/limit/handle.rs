@@ -11,7 +11,7 @@ use super::permit::{Guard, Permit};
 use super::queue::Entry;
 use super::snapshot::Snapshot;
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Topics};
 use crate::id::Id;
 
 /// An adaptive limit of a registry. Clones are the same limit.
@@ -186,9 +186,40 @@ impl AdaptiveLimit {
     ///
     /// It is called on the thread whose call ended the window, after that call's slot is free and with no lock held: it
     /// may call back into this handle. While it blocks, that one call does not return, and nothing else waits for it. If
-    /// it panics, the panic ends there.
+    /// it panics, the panic ends there. What it causes itself, as by resetting the limit, is told from within it, but no
+    /// more than eight deep.
     pub fn subscribe(&self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Subscription {
-        self.0.listeners().subscribe(listener)
+        self.subscribe_to(Topics::default(), listener)
+    }
+
+    /// Like [`subscribe`](Self::subscribe), to events of other kinds: closed windows and rejected calls too.
+    ///
+    /// A listener for [rejections](Topics::REJECTIONS) runs on the thread of each call that is rejected, when there are more
+    /// than can be served: let it do little. Calls that are rejected in a listener, on its thread, are not told; else one
+    /// that makes calls of its own would never return. While nobody listens for them anywhere in the registry a rejection
+    /// costs one load more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::event::{Event, Topics};
+    /// use resilience::limit::LimitConfig;
+    /// use resilience::registry::Registry;
+    ///
+    /// let orders = Registry::new().register("orders", LimitConfig::new())?;
+    /// let _warning = orders.subscribe_to(Topics::WINDOWS, |event| {
+    ///     if let Event::WindowClosed { id, samples, drops, .. } = event && *drops > samples / 2 {
+    ///         eprintln!("most calls of {id} are overloads");
+    ///     }
+    /// });
+    /// # Ok::<(), resilience::Error>(())
+    /// ```
+    pub fn subscribe_to(
+        &self,
+        topics: Topics,
+        listener: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.0.listeners().subscribe(topics, listener)
     }
 
     /// Forgets what was learned and goes back to the initial limit.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::algorithm::{Close, Decision};
-use super::listeners::Listeners;
+use super::listeners::{Listeners, RegistryListeners};
 use super::log2::{natural, natural_square};
 use super::queue::{Called, Queue, Ticket};
 use super::running::Running;
@@ -18,7 +18,7 @@ use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
 use super::tape::{Beginning, Note, Tape};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
-use crate::event::{Event, Reason};
+use crate::event::{Event, Reason, Topics};
 use crate::id::Id;
 use crate::outcome::Outcome;
 use crate::outcome::overload::Overload;
@@ -44,8 +44,6 @@ pub(crate) struct Instance {
     /// 0.
     kinds: AtomicU64,
     listeners: Listeners,
-    /// Those of all instances of the registry.
-    registry: Listeners,
 }
 
 // A panic of foreign code (a body, an algorithm, a listener) is caught or leaves before anything of ours is half changed:
@@ -86,6 +84,12 @@ struct Controller {
     tape: Option<Arc<Tape>>,
 }
 
+/// What is to be told of a decision, if anybody wants to hear it.
+struct Decided {
+    window: Option<Event>,
+    change: Option<Event>,
+}
+
 #[derive(Clone, Debug)]
 struct Published {
     settings: Arc<LimitSettings>,
@@ -116,7 +120,7 @@ impl Instance {
         id: Id,
         settings: Arc<LimitSettings>,
         clock: SharedClock,
-        registry: Listeners,
+        registry: &RegistryListeners,
     ) -> Self {
         let now = clock.now();
         let algorithm = Running::start(&settings, clock.seed(id.as_str()));
@@ -146,8 +150,7 @@ impl Instance {
             }),
             kinds: AtomicU64::new(kinds(&settings)),
             published: Mutex::new(Published::initial(settings)),
-            listeners: Listeners::default(),
-            registry,
+            listeners: registry.of_instance(),
         }
     }
 
@@ -303,21 +306,45 @@ impl Instance {
     /// The error of a call that found all slots taken.
     #[inline]
     pub(crate) fn rejection(&self, full: Full) -> Error {
-        self.count_rejection();
+        self.rejected(full.limit, full.in_flight);
         Error::limit_exceeded(self.id.clone(), full.limit, full.in_flight)
     }
 
     /// The error of a call that waited for so many nanoseconds.
     #[cold]
     pub(crate) fn wait_timed_out(&self, after: u64) -> Error {
-        self.count_rejection();
+        let (limit, in_flight) = (self.limit(), self.in_flight());
+        self.rejected(limit, in_flight);
         let after = Duration::from_nanos(after);
-        Error::wait_timed_out(self.id.clone(), self.limit(), self.in_flight(), after)
+        Error::wait_timed_out(self.id.clone(), limit, in_flight, after)
     }
 
+    /// The error of a call that found so many waiting that it may not.
+    #[cold]
+    pub(crate) fn queue_full(&self, full: Full, queue_limit: u32) -> Error {
+        self.rejected(full.limit, full.in_flight);
+        Error::queue_full(self.id.clone(), full.limit, full.in_flight, queue_limit)
+    }
+
+    /// Counts a call that was rejected, and tells of it.
     #[inline]
-    pub(crate) fn count_rejection(&self) {
+    fn rejected(&self, limit: u32, in_flight: u32) {
         self.stripes.reject();
+        if self.listeners.may_hear_rejections() {
+            self.tell_rejection(limit, in_flight);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_rejection(&self, limit: u32, in_flight: u32) {
+        if self.listeners.want(Topics::REJECTIONS) {
+            self.tell(&Event::Rejected {
+                id: self.id.clone(),
+                limit,
+                in_flight,
+            });
+        }
     }
 
     /// Ends a call that was cancelled or panicked.
@@ -367,15 +394,15 @@ impl Instance {
         let Some(controller) = try_lock(&self.controller) else {
             return;
         };
-        let event = self.decide(controller, now);
+        let decided = self.decide(controller, now);
         self.call_waiting();
-        if let Some(event) = event {
+        if let Some(decided) = decided {
             // The lock is free: a listener may call back, block or panic, and the next window still closes.
-            self.tell(&event);
+            self.tell_all(decided);
         }
     }
 
-    fn decide(&self, mut controller: MutexGuard<'_, Controller>, now: u64) -> Option<Event> {
+    fn decide(&self, mut controller: MutexGuard<'_, Controller>, now: u64) -> Option<Decided> {
         if now < self.pace.next_close.load(Ordering::Relaxed) {
             // Another thread closed the window since this one looked.
             return None;
@@ -415,13 +442,8 @@ impl Instance {
             tape.note(Note::Window(noted));
         }
         let baseline = contained(|| controller.algorithm.get().baseline()).flatten();
-        self.apply(
-            controller,
-            &reading.sums,
-            now,
-            decision,
-            Some((&window, baseline)),
-        )
+        let closed = Some((&window, baseline));
+        Some(self.apply(controller, &reading.sums, now, decision, closed))
     }
 
     /// Puts a decision in force, opens the next window and publishes what was decided.
@@ -434,7 +456,7 @@ impl Instance {
         now: u64,
         decision: Decision,
         closed: Option<(&Window, Option<f64>)>,
-    ) -> Option<Event> {
+    ) -> Decided {
         let to = controller.settings.bounds.clamp(decision.limit) as u32;
         let from = self.slots.set_limit(to);
         // After the limit: no call that was admitted against the one before counts as one of the new.
@@ -463,13 +485,27 @@ impl Instance {
             };
             published.decisions
         };
-        (from != to).then(|| Event::LimitChanged {
-            id: self.id.clone(),
-            from,
-            to,
-            reason: decision.reason,
-            decision: decisions,
-        })
+        let window = closed.filter(|_| self.listeners.want(Topics::WINDOWS));
+        Decided {
+            window: window.map(|(window, _)| Event::WindowClosed {
+                id: self.id.clone(),
+                decision: decisions,
+                duration: window.duration(),
+                samples: window.samples(),
+                drops: window.drops,
+                latency: window.mean_latency(),
+                max_in_flight: window.max_in_flight,
+                limit: to,
+                reason: decision.reason.clone(),
+            }),
+            change: (from != to).then(|| Event::LimitChanged {
+                id: self.id.clone(),
+                from,
+                to,
+                reason: decision.reason,
+                decision: decisions,
+            }),
+        }
     }
 
     fn window(&self, controller: &Controller, reading: &Reading, now: u64) -> Window {
@@ -535,7 +571,12 @@ impl Instance {
 
     pub(crate) fn tell(&self, event: &Event) {
         self.listeners.tell(event);
-        self.registry.tell(event);
+    }
+
+    fn tell_all(&self, decided: Decided) {
+        for event in [decided.window, decided.change].into_iter().flatten() {
+            self.tell(&event);
+        }
     }
 
     /// Forgets what was learned and goes back to the initial limit. Calls in flight keep their slots and are no samples.
@@ -543,7 +584,7 @@ impl Instance {
         let settings = lock(&self.published).settings.clone();
         // Foreign code is made before the lock is taken and dropped after it is free.
         let mut algorithm = Running::start(&settings, self.seed());
-        let event = {
+        let decided = {
             let mut controller = lock(&self.controller);
             let controller = &mut *controller;
             if !Arc::ptr_eq(&controller.settings, &settings) {
@@ -562,9 +603,7 @@ impl Instance {
             self.apply(controller, &sums, now, anew, None)
         };
         self.call_waiting();
-        if let Some(event) = event {
-            self.tell(&event);
-        }
+        self.tell_all(decided);
     }
 
     /// Puts other settings in force without a break: calls in flight keep their slots, the limit stays as far as it is

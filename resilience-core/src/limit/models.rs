@@ -8,7 +8,7 @@ use loom::thread;
 use super::LimitConfig;
 use super::algorithm::{Algorithm, Bounds, Decision};
 use super::instance::Instance;
-use super::listeners::Listeners;
+use super::listeners::RegistryListeners;
 use super::settings::LimitSettings;
 use super::window::Window;
 use crate::event::Reason;
@@ -36,7 +36,7 @@ fn instance(clock: &ManualClock, windows: &Arc<Mutex<Vec<Window>>>, min_samples:
         "model".into(),
         settings(windows, config).into(),
         SharedClock::Other(Arc::new(clock.clone())),
-        Listeners::default(),
+        &RegistryListeners::default(),
     )
 }
 

@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::id::Id;
 use crate::limit::LimitConfig;
 use crate::limit::instance::Instance;
-use crate::limit::listeners::Listeners;
+use crate::limit::listeners::RegistryListeners;
 use crate::limit::settings::{Factory, LimitSettings};
 use crate::outcome::overload::Predicate;
 use crate::time::SharedClock;
@@ -35,7 +35,7 @@ pub(crate) struct Instances {
     reads: Mutex<()>,
     /// Held while settings from outside are put in force, until the last instance runs with them. Taken after `reads`.
     last: Mutex<LastRead>,
-    listeners: Listeners,
+    listeners: RegistryListeners,
 }
 
 /// What the program says itself.
@@ -169,7 +169,7 @@ impl Instances {
             known: RwLock::default(),
             reads: Mutex::default(),
             last: Mutex::default(),
-            listeners: Listeners::default(),
+            listeners: RegistryListeners::default(),
         }
     }
 
@@ -373,7 +373,14 @@ impl Instances {
             if taken || !Arc::ptr_eq(&known.external, &external) {
                 continue;
             }
-            return known.share(&id, fresh.as_ref(), &settings, wanted);
+            let instance = known.share(&id, fresh.as_ref(), &settings, wanted)?;
+            drop(known);
+            if fresh.is_some_and(|fresh| Arc::ptr_eq(&fresh, &instance)) {
+                // With no lock held: a listener may call back.
+                let (id, limit) = (id, instance.limit());
+                self.listeners.tell(&Event::LimitMade { id, limit });
+            }
+            return Ok(instance);
         }
     }
 
@@ -382,11 +389,11 @@ impl Instances {
             id.clone(),
             settings.clone(),
             self.clock.clone(),
-            self.listeners.clone(),
+            &self.listeners,
         ))
     }
 
-    pub(crate) fn listeners(&self) -> &Listeners {
+    pub(crate) fn listeners(&self) -> &RegistryListeners {
         &self.listeners
     }
 

@@ -26,7 +26,7 @@ pub use snapshot::RegistrySnapshot;
 pub use watch::Watch;
 
 use crate::error::{Error, Origin};
-use crate::event::Event;
+use crate::event::{Event, Topics};
 use crate::id::Id;
 use crate::limit::{AdaptiveLimit, LimitConfig, Subscription};
 use call_site::CallSite;
@@ -262,10 +262,10 @@ impl Registry {
         self.0.check(&self.sites())
     }
 
-    /// Calls `listener` on each change of any limit of this registry, also of those that are made later, until the
-    /// subscription is dropped.
+    /// Calls `listener` on each change of any limit of this registry, also of those that are made later, and on each change
+    /// of the settings from outside, until the subscription is dropped: on [`Topics::default`].
     ///
-    /// As for [`AdaptiveLimit::subscribe`], it is called on the thread whose call ended a window, with no lock held.
+    /// Where and how it is called: [`AdaptiveLimit::subscribe`].
     ///
     /// # Examples
     ///
@@ -276,7 +276,58 @@ impl Registry {
     /// let _logging = registry.subscribe(|event| println!("{event}"));
     /// ```
     pub fn subscribe(&self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Subscription {
-        self.0.listeners().subscribe(listener)
+        self.subscribe_to(Topics::default(), listener)
+    }
+
+    /// Like [`subscribe`](Self::subscribe), to events of other kinds: closed windows and rejected calls too, or fewer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use std::sync::Arc;
+    ///
+    /// use resilience::event::Topics;
+    /// use resilience::limit::LimitConfig;
+    /// use resilience::registry::Registry;
+    ///
+    /// let registry = Registry::new();
+    /// let rejected = Arc::new(AtomicU64::new(0));
+    /// let counted = rejected.clone();
+    /// let _counting = registry.subscribe_to(Topics::REJECTIONS, move |_| {
+    ///     counted.fetch_add(1, Relaxed);
+    /// });
+    ///
+    /// let orders = registry.register("orders", LimitConfig::new().max_limit(1))?;
+    /// let permit = orders.try_acquire()?;
+    /// assert!(orders.try_acquire().is_err());
+    /// assert_eq!(rejected.load(Relaxed), 1);
+    /// # Ok::<(), resilience::Error>(())
+    /// ```
+    pub fn subscribe_to(
+        &self,
+        topics: Topics,
+        listener: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.0.listeners().subscribe(topics, listener)
+    }
+
+    /// Returns all limits, ordered by id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use resilience::limit::LimitConfig;
+    /// use resilience::registry::Registry;
+    ///
+    /// let registry = Registry::new();
+    /// registry.register("orders", LimitConfig::new())?;
+    /// let in_flight: u32 = registry.adaptive_limits().iter().map(|limit| limit.in_flight()).sum();
+    /// assert_eq!(in_flight, 0);
+    /// # Ok::<(), resilience::Error>(())
+    /// ```
+    pub fn adaptive_limits(&self) -> Vec<AdaptiveLimit> {
+        self.0.all().into_iter().map(AdaptiveLimit::new).collect()
     }
 
     /// Returns what all limits are now, ordered by id.

@@ -219,16 +219,7 @@ fn place(instance: &Instance, waker: &Waker) -> Result<Place, Error> {
             Ok(call) => Ok(Place::None(call)),
             Err(full) => Err(instance.rejection(full)),
         },
-        Joined::QueueFull(
-            Full {
-                limit, in_flight, ..
-            },
-            queue_limit,
-        ) => {
-            instance.count_rejection();
-            let id = instance.id().clone();
-            Err(Error::queue_full(id, limit, in_flight, queue_limit))
-        }
+        Joined::QueueFull(full, queue_limit) => Err(instance.queue_full(full, queue_limit)),
     }
 }
 

@@ -1,0 +1,4 @@
+//! Seeing limits: events to listeners, and what is made of them.
+
+mod events;
+mod support;
