@@ -14,10 +14,13 @@ fn cell(table: &str, row: &str, column: usize) -> f64 {
 
 #[test]
 fn a_quick_run_finds_the_capacity_and_draws_it() {
-    let chart = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("overload.svg");
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (chart, scrape) = (folder.join("overload.svg"), folder.join("overload.prom"));
     let run = Command::new(env!("CARGO_BIN_EXE_overload"))
         .args(["--quick", "--chart"])
         .arg(&chart)
+        .arg("--scrape")
+        .arg(&scrape)
         .output()
         .expect("the example starts");
     let text = String::from_utf8(run.stdout).expect("the output is text");
@@ -44,6 +47,39 @@ fn a_quick_run_finds_the_capacity_and_draws_it() {
     for label in ["Calls at once", "Latency", "Answers per second"] {
         assert!(drawn.contains(label), "the chart has no {label}");
     }
+    tells_what_happened(&std::fs::read_to_string(&scrape).expect("the scrape is written"));
+}
+
+/// Looks at what Prometheus would have got.
+fn tells_what_happened(scrape: &str) {
+    let value = |series: &str| -> f64 {
+        let line = scrape.lines().find_map(|line| line.strip_prefix(series));
+        let line = line.unwrap_or_else(|| panic!("no {series} in\n{scrape}"));
+        line.trim().parse().expect("a number")
+    };
+    let calls = |what, id| {
+        value(&format!(
+            "resilience_calls_{what}{{kind=\"adaptive_limit\",id=\"{id}\"}}"
+        ))
+    };
+    for id in ["adaptive", "fixed-8", "fixed-200"] {
+        let ended: f64 = ["succeeded", "dropped", "ignored", "cancelled"]
+            .map(|how| calls(how, id))
+            .iter()
+            .sum();
+        let running = value(&format!(
+            "resilience_adaptive_limit_in_flight{{id=\"{id}\"}}"
+        ));
+        assert!(ended > 0.0, "{id}");
+        assert_eq!(calls("admitted", id), ended + running, "{id}\n{scrape}");
+    }
+    assert!(calls("rejected", "fixed-8") > 0.0);
+    let limit = |id| value(&format!("resilience_adaptive_limit_limit{{id=\"{id}\"}}"));
+    assert_eq!((limit("fixed-8"), limit("fixed-200")), (8.0, 200.0));
+    let moves = "resilience_adaptive_limit_limit_changes{id=\"adaptive\",direction=\"up\"";
+    assert!(scrape.contains(moves), "{scrape}");
+    let windows = value("resilience_adaptive_limit_window_latency_count{id=\"adaptive\"}");
+    assert!(windows > 0.0);
 }
 
 #[test]

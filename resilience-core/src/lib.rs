@@ -8,6 +8,9 @@ mod config;
 mod error;
 pub mod event;
 mod id;
+// Not among the models of loom, as the simulator.
+#[cfg(not(loom))]
+pub mod integrations;
 pub mod limit;
 pub mod outcome;
 pub mod registry;

@@ -26,6 +26,8 @@
 //!   program runs; snapshots. Start with [`registry::Registry`].
 //! - [`limit`]: what a registry hands out, [`limit::AdaptiveLimit`], and the settings, [`limit::LimitConfig`].
 //! - [`limit::algorithm`]: how the limit is found, and the trait for an algorithm of your own.
+//! - [`integrations`]: limits seen through `tracing`, `metrics` and a live page for axum; and, without any of these,
+//!   [`event`].
 //! - [`time`]: the clocks; tests run on a [`time::ManualClock`].
 //! - [`Error`]: the one error of all of it, with stable [codes](Code).
 //!
@@ -37,6 +39,7 @@
 //! - `toml`, `yaml`, `json`: files of settings in these formats, beside `.properties`.
 //! - `config`: settings from a `config::Config` that the program built.
 //! - `sites`: the process-wide registry knows the limits of attributes before their first call.
+//! - `tracing`, `metrics`, `axum`: the [`integrations`] of these names, each with its crate.
 //! - `testing`: what helps to test functions under limits, `testing`: a registry on a manual clock, scripted dependencies,
 //!   recordings. Brings nothing.
 //! - `sim`: the simulator, `sim`, for limits in front of dependencies that you describe. Brings `serde` and a TOML parser.
@@ -58,6 +61,9 @@ mod guides {
 
     #[doc = include_str!("../../docs/waiting.md")]
     mod waiting {}
+    #[cfg(all(feature = "axum", feature = "metrics", feature = "tracing"))]
+    #[doc = include_str!("../../docs/observability.md")]
+    mod observability {}
 
     #[cfg(feature = "sim")]
     #[doc = include_str!("../../docs/simulator.md")]

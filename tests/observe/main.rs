@@ -1,4 +1,6 @@
 //! Seeing limits: events to listeners, and what is made of them.
 
 mod events;
+mod metered;
 mod support;
+mod traced;

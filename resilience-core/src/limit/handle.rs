@@ -40,8 +40,8 @@ impl AdaptiveLimit {
         Self(instance)
     }
 
-    /// What it is a handle of.
-    #[cfg(all(feature = "testing", not(loom)))]
+    /// What it is a handle of, to be told from another one that has its id later.
+    #[cfg(all(any(feature = "metrics", feature = "testing"), not(loom)))]
     pub(crate) fn instance(&self) -> &Arc<Instance> {
         &self.0
     }

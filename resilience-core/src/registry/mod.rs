@@ -338,6 +338,12 @@ impl Registry {
     }
 }
 
+impl Registry {
+    pub(crate) fn stale(&self) -> Option<String> {
+        self.0.stale().map(|error| error.to_string())
+    }
+}
+
 impl Default for Registry {
     fn default() -> Self {
         Self::new()

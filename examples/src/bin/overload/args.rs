@@ -7,10 +7,11 @@ pub(crate) const HELP: &str = "\
 Shows an adaptive limit find the capacity of a dependency that slows down and recovers, beside a fixed limit that is
 too low and one that is too high. Everything runs on the loopback interface.
 
-Usage: overload [--quick] [--chart PATH]
+Usage: overload [--quick] [--chart PATH] [--scrape PATH]
 
   --quick        runs for 8 seconds instead of 22
   --chart PATH   writes the chart there, an SVG file [default: target/overload.svg]
+  --scrape PATH  writes there what Prometheus would scrape at the end
   --help         prints this
 
 With a terminal it shows a live view, which `q` leaves early; without one it prints a table.
@@ -20,34 +21,45 @@ With a terminal it shows a live view, which `q` leaves early; without one it pri
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Args {
     Help,
-    Run { quick: bool, chart: PathBuf },
+    Run(Run),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) quick: bool,
+    pub(crate) chart: PathBuf,
+    pub(crate) scrape: Option<PathBuf>,
 }
 
 impl Args {
     /// Reads the arguments that follow the program's name.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut arguments = arguments.into_iter();
-        let (mut quick, mut chart) = (false, PathBuf::from("target/overload.svg"));
+        let mut run = Run {
+            quick: false,
+            chart: PathBuf::from("target/overload.svg"),
+            scrape: None,
+        };
+        let path = |option: &str, value: Option<OsString>| {
+            let path = value.filter(|path| !path.is_empty());
+            path.map(PathBuf::from)
+                .ok_or_else(|| format!("`{option}` needs a path"))
+        };
         while let Some(argument) = arguments.next() {
             match argument.to_str() {
                 Some("--help" | "-h") => return Ok(Self::Help),
-                Some("--quick") => quick = true,
-                Some("--chart") => {
-                    chart = arguments
-                        .next()
-                        .filter(|path| !path.is_empty())
-                        .ok_or("`--chart` needs a path")?
-                        .into();
-                }
+                Some("--quick") => run.quick = true,
+                Some("--chart") => run.chart = path("--chart", arguments.next())?,
+                Some("--scrape") => run.scrape = Some(path("--scrape", arguments.next())?),
                 _ => {
                     return Err(format!(
-                        "unknown argument `{}`; there are `--quick`, `--chart PATH` and `--help`",
+                        "unknown argument `{}`; there are `--quick`, `--chart PATH`, `--scrape PATH` and `--help`",
                         argument.display()
                     ));
                 }
             }
         }
-        Ok(Self::Run { quick, chart })
+        Ok(Self::Run(run))
     }
 }
 
@@ -62,10 +74,11 @@ mod tests {
     #[test]
     fn arguments_are_read_in_any_order() {
         let run = |quick, chart: &str| {
-            Ok(Args::Run {
+            Ok(Args::Run(Run {
                 quick,
                 chart: chart.into(),
-            })
+                scrape: None,
+            }))
         };
         assert_eq!(parse(&[]), run(false, "target/overload.svg"));
         assert_eq!(
@@ -82,6 +95,9 @@ mod tests {
                 .unwrap_err()
                 .contains("unknown argument `--fast`")
         );
-        assert_eq!(parse(&["--chart"]).unwrap_err(), "`--chart` needs a path");
+        for option in ["--chart", "--scrape"] {
+            let told = format!("`{option}` needs a path");
+            assert_eq!(parse(&[option]), Err(told));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! An adaptive limit in front of a dependency that slows down and recovers, under more load than it can take, beside
 //! a fixed limit that is too low and one that is too high.
 //!
-//! `cargo run --release -p examples --bin overload [-- --quick]`
+//! `cargo run --release -p examples --bin overload [-- --quick]`; what else there is: `-- --help`
 
 mod args;
 mod chart;
@@ -9,6 +9,7 @@ mod client;
 mod load;
 mod plan;
 mod record;
+mod scrape;
 mod server;
 mod stats;
 mod summary;
@@ -18,18 +19,18 @@ mod view;
 
 use std::error::Error;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use args::Args;
+use args::{Args, Run};
 use client::{Dependency, Guard};
 use load::Lane;
 use plan::{Plan, TICK};
 use record::Record;
+use scrape::Scrape;
 use server::Server;
 use table::Table;
 use view::View;
@@ -37,7 +38,7 @@ use view::View;
 fn main() -> ExitCode {
     let done = match Args::parse(std::env::args_os().skip(1)) {
         Ok(Args::Help) => write!(io::stdout(), "{}", args::HELP).map_err(Into::into),
-        Ok(Args::Run { quick, chart }) => run(quick, &chart),
+        Ok(Args::Run(args)) => run(&args),
         Err(message) => {
             eprintln!("overload: {message}");
             return ExitCode::from(2);
@@ -61,10 +62,16 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 }
 
 #[tokio::main]
-async fn run(quick: bool, chart: &Path) -> Result<(), Box<dyn Error>> {
+async fn run(args: &Run) -> Result<(), Box<dyn Error>> {
+    let chart = &args.chart;
     // Before the run, not after it: where there is no place for the chart, nobody should wait to hear of it.
     chart::prepare(chart)?;
-    let plan = if quick { Plan::quick() } else { Plan::full() };
+    let scrape = args.scrape.as_deref().map(Scrape::prepare).transpose()?;
+    let plan = if args.quick {
+        Plan::quick()
+    } else {
+        Plan::full()
+    };
     let mut out = io::stdout();
     write!(out, "{}", summary::introduction(&plan))?;
 
@@ -73,6 +80,10 @@ async fn run(quick: bool, chart: &Path) -> Result<(), Box<dyn Error>> {
     write!(out, "\n{}", summary::summary(&record))?;
     chart::write(chart, &record)?;
     writeln!(out, "Chart: {}", chart.display())?;
+    if let Some(scrape) = scrape {
+        scrape.write()?;
+        writeln!(out, "Scrape: {}", scrape.path.display())?;
+    }
     Ok(())
 }
 
