@@ -62,7 +62,7 @@ fn tells_what_happened(scrape: &str) {
             "resilience_calls_{what}{{kind=\"adaptive_limit\",id=\"{id}\"}}"
         ))
     };
-    for id in ["adaptive", "fixed-8", "fixed-200"] {
+    for id in ["orders", "fixed-8", "fixed-200"] {
         let ended: f64 = ["succeeded", "dropped", "ignored", "cancelled"]
             .map(|how| calls(how, id))
             .iter()
@@ -76,9 +76,9 @@ fn tells_what_happened(scrape: &str) {
     assert!(calls("rejected", "fixed-8") > 0.0);
     let limit = |id| value(&format!("resilience_adaptive_limit_limit{{id=\"{id}\"}}"));
     assert_eq!((limit("fixed-8"), limit("fixed-200")), (8.0, 200.0));
-    let moves = "resilience_adaptive_limit_limit_changes{id=\"adaptive\",direction=\"up\"";
+    let moves = "resilience_adaptive_limit_limit_changes{id=\"orders\",direction=\"up\"";
     assert!(scrape.contains(moves), "{scrape}");
-    let windows = value("resilience_adaptive_limit_window_latency_count{id=\"adaptive\"}");
+    let windows = value("resilience_adaptive_limit_window_latency_count{id=\"orders\"}");
     assert!(windows > 0.0);
 }
 

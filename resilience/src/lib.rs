@@ -61,6 +61,7 @@ mod guides {
 
     #[doc = include_str!("../../docs/waiting.md")]
     mod waiting {}
+
     #[cfg(all(feature = "axum", feature = "metrics", feature = "tracing"))]
     #[doc = include_str!("../../docs/observability.md")]
     mod observability {}

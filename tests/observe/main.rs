@@ -2,5 +2,6 @@
 
 mod events;
 mod metered;
+mod served;
 mod support;
 mod traced;

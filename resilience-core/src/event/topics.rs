@@ -29,7 +29,7 @@ impl Topics {
     pub const SETTINGS: Self = Self(1 << 1);
     /// [`Event::LimitMade`], of a registry.
     pub const LIMITS: Self = Self(1 << 2);
-    /// [`Event::WindowClosed`]: by default once a second for each limit that is called, and less often.
+    /// [`Event::WindowClosed`]: for each limit that is called, about once a second, or as often as its algorithm decides.
     pub const WINDOWS: Self = Self(1 << 3);
     /// [`Event::Rejected`]: every call that is rejected, when there are more of them than the dependency can take.
     pub const REJECTIONS: Self = Self(1 << 4);

@@ -64,51 +64,70 @@ async fn partner_api(dependency: &Dependency, start: Instant) -> Result<(), Call
     dependency.answer(start).await
 }
 
-/// Calls `call` so many times a second, for ever.
-macro_rules! callers {
-    ($call:ident, $dependency:expr, $rate:expr) => {
-        async move {
-            let dependency = $dependency;
-            let start = Instant::now();
-            let mut calls = JoinSet::new();
-            let mut clock = tokio::time::interval(TICK);
-            clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
-            let mut due = 0.0;
-            loop {
-                clock.tick().await;
-                let rate: f64 = $rate(start.elapsed());
-                due += rate * TICK.as_secs_f64();
-                while due >= 1.0 {
-                    due -= 1.0;
-                    let dependency = dependency.clone();
-                    // What becomes of it is for the limit to count.
-                    calls.spawn(async move { $call(&dependency, start).await.is_ok() });
-                }
-                while let Some(ended) = calls.try_join_next() {
-                    ended?;
-                }
-            }
-        }
-    };
-}
-
 const TICK: Duration = Duration::from_millis(5);
 
+/// Begins `rate` calls a second, so long after the start, for ever.
+async fn callers<C>(
+    start: Instant,
+    rate: impl Fn(Duration) -> f64,
+    call: impl Fn() -> C,
+) -> Result<(), Failure>
+where
+    C: Future<Output = Result<(), CallError>> + Send + 'static,
+{
+    let mut calls = JoinSet::new();
+    let mut clock = tokio::time::interval(TICK);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut due = 0.0;
+    loop {
+        clock.tick().await;
+        due += rate(start.elapsed()) * TICK.as_secs_f64();
+        while due >= 1.0 {
+            due -= 1.0;
+            calls.spawn(call());
+        }
+        while let Some(ended) = calls.try_join_next() {
+            // What became of the call is for its limit to count.
+            let _ = ended?;
+        }
+    }
+}
+
+type Failure = Box<dyn Error + Send + Sync>;
+
 /// Makes calls for ever.
-pub(crate) async fn run() -> Result<(), Box<dyn Error + Send + Sync>> {
+pub(crate) async fn run() -> Result<(), Failure> {
+    let start = Instant::now();
     let slow_at_times = Dependency::new(30, |at| {
         Duration::from_millis(if second_half(at, 60) { 120 } else { 40 })
     });
     let steady = Dependency::new(40, |_| Duration::from_millis(25));
     let few_workers = Dependency::new(12, |_| Duration::from_millis(90));
-    let mut running = JoinSet::<Result<(), Box<dyn Error + Send + Sync>>>::new();
-    running.spawn(callers!(search, slow_at_times, |_| 450.0));
-    running.spawn(callers!(orders, steady, |at: Duration| {
-        350.0 + 250.0 * (at.as_secs_f64() / 12.0).sin()
-    }));
-    running.spawn(callers!(partner_api, few_workers, |at| {
-        if second_half(at, 40) { 220.0 } else { 60.0 }
-    }));
+    let mut running = JoinSet::new();
+    running.spawn(callers(
+        start,
+        |_| 450.0,
+        move || {
+            let dependency = slow_at_times.clone();
+            async move { search(&dependency, start).await }
+        },
+    ));
+    running.spawn(callers(
+        start,
+        |at| 350.0 + 250.0 * (at.as_secs_f64() / 12.0).sin(),
+        move || {
+            let dependency = steady.clone();
+            async move { orders(&dependency, start).await }
+        },
+    ));
+    running.spawn(callers(
+        start,
+        |at| if second_half(at, 40) { 220.0 } else { 60.0 },
+        move || {
+            let dependency = few_workers.clone();
+            async move { partner_api(&dependency, start).await }
+        },
+    ));
     while let Some(ended) = running.join_next().await {
         ended??;
     }

@@ -6,9 +6,11 @@ mod args;
 mod load;
 
 use std::error::Error;
+use std::future::ready;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
@@ -69,10 +71,10 @@ async fn run(args: Run) -> Result<(), Box<dyn Error>> {
 fn app(registry: &Registry) -> Router {
     let recorder = PrometheusBuilder::new().build_recorder();
     let prometheus = recorder.handle();
-    let metrics = Metrics::new().recorder(recorder).attach(registry);
-    let scrape = async move || {
+    let metrics = Arc::new(Metrics::new().recorder(recorder).attach(registry));
+    let scrape = move || {
         metrics.update();
-        prometheus.render()
+        ready(prometheus.render())
     };
     Router::new()
         .nest("/limits", LivePage::new(registry).router())
