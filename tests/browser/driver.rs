@@ -1,6 +1,6 @@
 //! As much of the WebDriver protocol as the test needs.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -110,12 +110,22 @@ impl Browser {
             body.len()
         )
         .expect("it takes a request");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("it answers");
-        let answer = String::from_utf8(answer).expect("in UTF-8");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a whole answer");
-        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {answer}");
-        let mut told: Value = serde_json::from_str(body).expect("JSON");
+        // It does not close the connection, whatever it was asked for.
+        let mut stream = BufReader::new(stream);
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let before = head.len();
+            stream.read_line(&mut head).expect("it answers");
+            let line = head[before..].to_ascii_lowercase();
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).expect("a whole answer");
+        let body = String::from_utf8(body).expect("in UTF-8");
+        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}{body}");
+        let mut told: Value = serde_json::from_str(&body).expect("JSON");
         told["value"].take()
     }
 }

@@ -2,6 +2,7 @@
 
 mod events;
 mod metered;
+mod prometheus;
 mod served;
 mod support;
 mod traced;
