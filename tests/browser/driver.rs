@@ -1,4 +1,4 @@
-//! As much of the WebDriver protocol as the test needs.
+//! As much of the `WebDriver` protocol as the test needs.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

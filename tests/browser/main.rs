@@ -1,6 +1,6 @@
 //! The live page in a real browser: run by ci/browser, which knows where one is.
 //!
-//! Speaks the WebDriver protocol to a ChromeDriver that is named by the variable `WEBDRIVER`, as `127.0.0.1:9515`.
+//! Speaks the `WebDriver` protocol to a `chromedriver` that is named by the variable `WEBDRIVER`, as `127.0.0.1:9515`.
 
 mod driver;
 

@@ -2,8 +2,13 @@
 
 use std::hint::black_box;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use metrics_exporter_prometheus::PrometheusBuilder;
 use resilience::Outcome;
+use resilience::event::Topics;
+use resilience::integrations::metrics::Metrics;
+use resilience::integrations::tracing;
 use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
 use resilience::time::ManualClock;
@@ -21,7 +26,8 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     // The time-stamp counter is not to be had under valgrind: how the clock is read would depend on the machine.
-    let registry = Registry::builder().clock(ManualClock::new()).build();
+    let clock = ManualClock::new();
+    let registry = Registry::builder().clock(clock.clone()).build();
     let registry = registry.expect("a valid registry");
     registry.clone().install().expect("the first one");
     match kind.as_str() {
@@ -46,6 +52,27 @@ fn main() -> ExitCode {
             for key in 1..=count {
                 let _ = black_box(calls::rejected(black_box(key)));
             }
+        }
+        // With all that can be attached to a registry, and a listener that hears everything but does nothing.
+        "admitted-seen" => {
+            let _seen = seen(&registry);
+            for key in 1..=count {
+                let _ = black_box(calls::admitted(black_box(key)));
+            }
+        }
+        "rejected-told" => {
+            let _listening = registry.subscribe_to(Topics::REJECTIONS, |event| {
+                black_box(event);
+            });
+            let _slot = calls::fill();
+            for key in 1..=count {
+                let _ = black_box(calls::rejected(black_box(key)));
+            }
+        }
+        "window" => windows(&registry, &clock, count),
+        "window-seen" => {
+            let _seen = seen(&registry);
+            windows(&registry, &clock, count);
         }
         "look-up" => {
             registry
@@ -89,4 +116,27 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Attaches all integrations: metrics to the recorder of Prometheus, and tracing, which nobody subscribes to.
+fn seen(registry: &Registry) -> impl Sized + use<> {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    (
+        Metrics::new().recorder(recorder).attach(registry),
+        tracing::subscribe(registry),
+        registry.subscribe_to(Topics::ALL - Topics::REJECTIONS, |event| {
+            black_box(event);
+        }),
+    )
+}
+
+/// Makes calls that end a window each, which leaves the limit as it is.
+fn windows(registry: &Registry, clock: &ManualClock, count: u64) {
+    let config = LimitConfig::new().algorithm("aimd").min_window_samples(1);
+    let limit = registry.register("orders", config).expect("valid settings");
+    for _ in 0..count {
+        let permit = limit.try_acquire().expect("a slot is free");
+        clock.advance(Duration::from_secs(1));
+        permit.complete(Outcome::Success);
+    }
 }

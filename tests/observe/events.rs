@@ -97,7 +97,7 @@ fn admitted_calls_tell_nothing() {
         orders.try_acquire().unwrap().complete(outcome);
     }
     drop(orders.try_acquire());
-    assert_eq!(heard.texts(), [String::new(); 0]);
+    assert!(heard.texts().is_empty());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn limits_that_are_made_later_are_heard_by_listeners_of_the_registry() {
             "`late-attribute` begins with limit 1",
         ]
     );
-    assert_eq!(of_early.texts(), [String::new(); 0]);
+    assert!(of_early.texts().is_empty());
 }
 
 #[test]

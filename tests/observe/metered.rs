@@ -104,14 +104,15 @@ impl Recorded {
         ))
     }
 
-    /// The value of a series, the name without `resilience.`; the first one of a histogram.
-    fn value(&self, series: &str) -> Option<f64> {
+    /// The value of a series, the name without `resilience.`; the first one of a histogram. All of the tests' are whole.
+    fn value(&self, series: &str) -> Option<u64> {
         let all = self.0.series.lock().unwrap();
-        all.get(&format!("resilience.{series}"))
-            .map(|values| values[0])
+        let values = all.get(&format!("resilience.{series}"))?;
+        assert!(values[0].fract().abs() < f64::EPSILON, "{series}");
+        Some(values[0] as u64)
     }
 
-    fn values<const N: usize>(&self, series: [&str; N]) -> [f64; N] {
+    fn values<const N: usize>(&self, series: [&str; N]) -> [u64; N] {
         series.map(|series| {
             let value = self.value(series);
             value.unwrap_or_else(|| panic!("no {series}: {:#?}", self.0.series.lock().unwrap()))
@@ -162,24 +163,24 @@ fn counters_count_from_the_attachment_on_and_gauges_are_as_of_the_update() {
     orders.try_acquire().unwrap().complete(Outcome::Ignored);
     let recorded = Recorded::default();
     let metrics = recorded.attach(&registry);
-    assert_eq!(recorded.values(ORDERS), [0., 0., 0., 0., 0., 0., 2., 0.]);
+    assert_eq!(recorded.values(ORDERS), [0, 0, 0, 0, 0, 0, 2, 0]);
 
     rejected(&orders);
     calls(&orders, &clock, 2, Outcome::Success);
     let running = orders.try_acquire().unwrap();
     // The first of the two closed a window; what was after it is not written yet.
-    assert_eq!(recorded.values(ORDERS), [4., 1., 1., 0., 0., 2., 3., 1.]);
+    assert_eq!(recorded.values(ORDERS), [4, 1, 1, 0, 0, 2, 3, 1]);
     metrics.update();
-    assert_eq!(recorded.values(ORDERS), [5., 1., 2., 0., 0., 2., 3., 1.]);
+    assert_eq!(recorded.values(ORDERS), [5, 1, 2, 0, 0, 2, 3, 1]);
     running.complete(Outcome::Ignored);
     metrics.update();
     metrics.update();
-    assert_eq!(recorded.values(ORDERS), [5., 1., 2., 0., 1., 2., 3., 0.]);
+    assert_eq!(recorded.values(ORDERS), [5, 1, 2, 0, 1, 2, 3, 0]);
 
     drop(metrics);
     calls(&orders, &clock, 1, Outcome::Success);
     moving(&registry, "after");
-    assert_eq!(recorded.values(ORDERS)[0], 5.);
+    assert_eq!(recorded.values(ORDERS)[0], 5);
     assert_eq!(recorded.value("adaptive_limit.limit{id=after}"), None);
 }
 
@@ -189,7 +190,7 @@ fn moves_of_the_limit_are_counted_by_direction_and_reason_and_windows_have_a_lat
     let recorded = Recorded::default();
     let _metrics = recorded.attach(&registry);
     let late = moving(&registry, "late");
-    assert_eq!(recorded.value("adaptive_limit.limit{id=late}"), Some(2.));
+    assert_eq!(recorded.value("adaptive_limit.limit{id=late}"), Some(2));
     calls(&late, &clock, 1, Outcome::Success);
     calls(&late, &clock, 1, Outcome::Drop);
     assert_eq!(
@@ -198,7 +199,7 @@ fn moves_of_the_limit_are_counted_by_direction_and_reason_and_windows_have_a_lat
             "adaptive_limit.limit.changes{id=late,direction=down,reason=drops}",
             "adaptive_limit.window.latency{id=late}",
         ]),
-        [1., 1., 1.]
+        [1, 1, 1]
     );
 }
 
@@ -224,11 +225,11 @@ fn ids_beyond_the_cap_are_one_series_whose_gauges_are_sums() {
         "adaptive_limit.limit{id=tenant-1}",
         "adaptive_limit.limit.changes{id=other,direction=up,reason=increase}",
     ];
-    assert_eq!(recorded.values(other), [2. * 999. + 1., 2., 4., 2., 1.]);
+    assert_eq!(recorded.values(other), [2 * 999 + 1, 2, 4, 2, 1]);
     assert_eq!(recorded.value("adaptive_limit.limit{id=tenant-2}"), None);
     drop(permits);
     metrics.update();
-    assert_eq!(recorded.values(other)[1], 0.);
+    assert_eq!(recorded.values(other)[1], 0);
     // Six counters, two gauges and a move or a latency for each of the three ids.
     let series = recorded.0.series.lock().unwrap().len();
     assert!(series <= 3 * 10, "{series}");
@@ -273,7 +274,7 @@ fn label_keys_are_those_of_the_guide_on_every_series_and_so_are_types_and_units(
             "settings.reloads{result=in_force}",
             "settings.reloads{result=refused}"
         ]),
-        [1., 1.]
+        [1, 1]
     );
 
     let keys = recorded.0.keys.lock().unwrap();
@@ -323,7 +324,7 @@ fn a_recorder_may_call_back_into_limits_and_panic() {
     assert_eq!(orders.in_flight(), 0);
     assert_eq!(
         recorded.values(["adaptive_limit.in_flight{id=orders}"]),
-        [0.]
+        [0]
     );
 }
 
@@ -340,7 +341,7 @@ fn two_registries_add_up_in_one_recorder() {
         })
         .collect();
     attached.iter().for_each(Attached::update);
-    assert_eq!(recorded.values(ORDERS)[..3], [4., 0., 4.]);
+    assert_eq!(recorded.values(ORDERS)[..3], [4, 0, 4]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Events as `tracing` has them.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use resilience::Outcome;
@@ -28,7 +28,7 @@ struct Fields(String);
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() != "message" {
-            self.0 += &format!(" {}={value:?}", field.name());
+            write!(self.0, " {}={value:?}", field.name()).unwrap();
         }
     }
 }
