@@ -339,14 +339,12 @@ impl Instance {
     #[inline(never)]
     fn tell_rejection(&self, limit: u32, in_flight: u32) {
         if self.listeners.want(Topics::REJECTIONS) {
-            let id = self.id.clone();
             self.tell(&Event::Rejected {
                 id: self.id.clone(),
                 limit,
                 in_flight,
             });
         }
-        Error::limit_exceeded(self.id.clone(), limit, in_flight)
     }
 
     /// Ends a call that was cancelled or panicked.
