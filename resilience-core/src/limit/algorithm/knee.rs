@@ -210,10 +210,14 @@ impl Knee {
         ))
     }
 
-    /// The standard error of a window's mean logarithm of latencies, squared.
-    fn variance(&self, reading: &Reading) -> f64 {
+    /// The standard deviation of the logarithms of latencies.
+    fn scatter(&self, reading: &Reading) -> f64 {
         let spread = reading.latency.map_or(0.0, |(_, spread)| spread);
-        let spread = spread.max(SPREAD_KEPT * self.spread).max(LEAST_SPREAD);
+        spread.max(SPREAD_KEPT * self.spread).max(LEAST_SPREAD)
+    }
+
+    /// The standard error of a window's mean logarithm of latencies, squared.
+    fn variance(&self, reading: &Reading, spread: f64) -> f64 {
         let noise = if self.on().noise {
             self.noise.variance
         } else {
@@ -223,12 +227,17 @@ impl Knee {
     }
 
     fn seen(&self, reading: &Reading) -> Option<Estimate> {
-        let calls = if reading.binding {
+        self.seen_with(reading, self.scatter(reading), false)
+    }
+
+    /// What a window measured, with latencies that scatter by `spread`.
+    fn seen_with(&self, reading: &Reading, spread: f64, filling: bool) -> Option<Estimate> {
+        let calls = if reading.binding && !filling && reading.steady {
             self.limit
         } else {
             reading.in_flight
         };
-        reading.estimate(calls, self.variance(reading))
+        reading.estimate(calls, self.variance(reading, spread))
     }
 
     fn age(&mut self, now: u64) {
@@ -237,6 +246,7 @@ impl Knee {
         };
         let base = self.base.max(1.0);
         let latencies = now.saturating_sub(decided) as f64 / base;
+        self.drops.age(latencies);
         self.levels.age(LEVEL_AGE * latencies / AGE);
         if let Some(anchor) = &mut self.anchor {
             anchor.variance += ANCHOR_AGE * latencies / AGE;
@@ -270,9 +280,8 @@ impl Knee {
             () if self.limit < before => Settling::Fall,
             () => Settling::Settled,
         };
-        let settled = self.settling == Settling::Settled;
-        let wait = if settled {
-            self.base.max(SHORTEST)
+        let wait = if self.settling == Settling::Settled {
+            self.poll()
         } else {
             self.base / 4.0
         };
@@ -302,6 +311,9 @@ impl Algorithm for Knee {
             return self.drain(limit, now);
         }
         let reading = Reading::of(window, self.limit);
+        let filling = self.fills(window);
+        let first = self.decided.is_none();
+        let alarming = self.is_alarming(window);
         let measuring = self.draining || self.listened(window);
         self.binding = reading.binding;
         let known = self.anchor.map(|_| self.proven);
@@ -318,13 +330,14 @@ impl Algorithm for Knee {
             self.levels.clear();
             self.anchor = None;
         }
-        let (finding, verify) = match self.seen(&reading) {
+        let seen = self.seen_with(&reading, self.scatter(&reading), filling);
+        let (finding, verify) = match seen {
             Some(_) if verdict == Verdict::TimedOut => {
                 self.suspect = None;
                 (Finding::Nothing, false)
             }
             None => (Finding::Nothing, false),
-            Some(seen) if reading.binding => self.compare(seen, &reading),
+            Some(seen) if reading.binding => self.compare(seen, &reading, alarming),
             Some(seen) => {
                 self.suspect = None;
                 (self.hear(seen, measuring), false)
@@ -334,7 +347,8 @@ impl Algorithm for Knee {
             self.schedule.measured(anchor.latency.exp());
         }
         if let Some((_, spread)) = reading.latency {
-            self.spread += SPREAD_GAIN * (spread - self.spread);
+            let gain = if first { 1.0 } else { SPREAD_GAIN };
+            self.spread += gain * (spread - self.spread);
         }
         let draining = std::mem::take(&mut self.draining);
         if reading.latency.is_none() && verdict == Verdict::Fine {
@@ -346,6 +360,7 @@ impl Algorithm for Knee {
             verdict,
             finding,
             draining,
+            filling,
         });
         if measuring || self.base < self.proven || self.proven == 0.0 {
             self.proven = self.base;

@@ -43,6 +43,8 @@ pub(super) struct Told<'a> {
     pub(super) finding: Finding,
     /// Whether the limit was that of a drain.
     pub(super) draining: bool,
+    /// Whether the slots were filling for the first time.
+    pub(super) filling: bool,
 }
 
 impl Told<'_> {
@@ -125,7 +127,9 @@ impl Knee {
             next = next.min(EXPERIMENT * limit);
         }
         let latency = told.latency();
-        if reading.binding && self.anchor.is_none() && !told.draining {
+        if told.filling {
+            next = limit;
+        } else if reading.binding && self.anchor.is_none() && !told.draining {
             return ((FALL * limit).floor(), Reason::NoBaseline { latency });
         }
         let reason = match told.finding {

@@ -1,6 +1,7 @@
 //! When a window closes.
 
 use super::Knee;
+use super::posterior::MODEL;
 use super::reading::{BINDING, Reading};
 use super::schedule::Schedule;
 use super::settling::{Stage, ended};
@@ -20,8 +21,14 @@ const ROUNDS: f64 = 3.0;
 /// With so many in flight one round is enough.
 const MANY: f64 = 64.0;
 
+/// Fewer rounds are enough too if the mean is as exact as this, in squares of logarithms: the model itself is no better.
+const PRECISE: f64 = MODEL;
+
 /// After so many rounds a window counts, steady or not: what never becomes steady has to be answered too.
 const FULL: f64 = 12.0;
+
+/// Latencies scatter little if their logarithms deviate by no more than this.
+const EVEN: f64 = 0.35;
 
 /// Refusals alone are enough too, so many times more of them, or a dependency that refuses everything would never be looked
 /// at.
@@ -44,32 +51,75 @@ impl Knee {
                 fresh: false,
             };
         }
-        let stage = if self.on().settling && !self.listened(window) {
+        let refused = window.fast_drops as f64 >= FEWEST && self.is_being_refused(window);
+        if window.duration() >= rule.duration && (refused || self.is_alarming(window)) {
+            return Close::Now;
+        }
+        let stage = if self.fills(window) {
+            // Not all of them: the last one's end is hardly the moment at which the window is looked at.
+            match (3 * u64::from(window.limit) / 4).saturating_sub(ended(window)) {
+                0 => Stage::Measuring,
+                calls => Stage::Waiting { calls },
+            }
+        } else if self.on().settling && !self.listened(window) {
             self.settling.stage(window)
         } else {
             Stage::Measuring
         };
-        let least = self.base.max(SHORTEST).max(rule.duration as f64);
+        // A drain costs calls: it is as short as it can be, however long windows are to last.
+        let set = if self.draining { 0 } else { rule.duration };
+        let least = self.base.max(SHORTEST).max(set as f64);
+        let poll = self.poll();
         match stage {
+            // Refusals come at once, so they are none of those that a change leaves behind.
+            Stage::Over if self.is_being_refused(window) => Close::Extend {
+                until: self.not_past_a_drain(now, poll),
+            },
             Stage::Over => Close::Restart {
-                until: self.not_past_a_drain(now, least),
+                until: self.not_past_a_drain(now, poll),
                 fresh: false,
             },
             Stage::Waiting { calls } => {
                 // As long as so many calls take at the pace of the window so far.
                 let pace = window.duration() as f64 / ended(window).max(1) as f64;
                 Close::Extend {
-                    until: self.not_past_a_drain(now, (pace * calls as f64).max(1.0)),
+                    until: self.not_past_a_drain(now, (pace * calls as f64).clamp(1.0, poll)),
                 }
             }
             Stage::Measuring if (window.duration() as f64) < least => Close::Extend {
-                until: self.not_past_a_drain(now, least - window.duration() as f64),
+                until: self.not_past_a_drain(now, (least - window.duration() as f64).min(poll)),
             },
             Stage::Measuring if self.complete(&Reading::of(window, self.limit), rule) => Close::Now,
             Stage::Measuring => Close::Extend {
-                until: self.not_past_a_drain(now, self.base.max(SHORTEST)),
+                until: self.not_past_a_drain(now, poll),
             },
         }
+    }
+
+    /// Whether a window is the very first, in which the slots fill for the first time: the calls saw half as many others on
+    /// average as those after them, which tells a queue from a latency of its own. Latencies that scatter much don't tell.
+    pub(super) fn fills(&self, window: &Window) -> bool {
+        self.decided.is_none()
+            && self.on().filling
+            && window.restarts == 0
+            && window.peak_in_flight >= window.limit
+            && Reading::of(window, self.limit)
+                .latency
+                .is_some_and(|(_, spread)| spread < EVEN)
+    }
+
+    /// How often an open window is looked at. The less latencies scatter, the sooner it says something.
+    pub(super) fn poll(&self) -> f64 {
+        (self.base * self.spread.clamp(0.25, 1.0)).max(SHORTEST)
+    }
+
+    /// Whether surely too many calls are refused, as above a ceiling, where each moment costs as many.
+    fn is_being_refused(&self, window: &Window) -> bool {
+        window.fast_drops > 0
+            && !self.drops.is_asking(self.limit)
+            && self
+                .drops
+                .are_too_many(&Reading::of(window, self.limit), self.settings.drop_share)
     }
 
     /// Whether a window that lasted long enough says something.
@@ -91,8 +141,10 @@ impl Knee {
         } else {
             1.0
         };
+        let precise = self.scatter(reading).powi(2) / PRECISE;
         (rounds * reading.in_flight)
             .min(reading.in_flight.max(MANY))
+            .min(reading.in_flight.max(precise))
             .max(FEWEST)
             .max(rule.min_samples as f64)
     }

@@ -17,7 +17,7 @@ const DOWN: f64 = 0.9;
 
 /// The part of the first limit that a lower one has to be below, for its share of drops to say something: by fast drops,
 /// and by slow ones, which come from a queue that takes a few round trips to shrink.
-const LOWER: (f64, f64) = (0.95, 0.7);
+const LOWER: (f64, f64) = (0.75, 0.7);
 
 /// How much of the difference the first window at a lower limit takes the background up by: what is left of the drops may
 /// be chance, or a queue that is not gone yet.
@@ -26,17 +26,20 @@ const FROM_A_LOWER_LIMIT: f64 = 0.5;
 /// How much of the difference one window takes the background down by.
 const FORGETTING: f64 = 0.1;
 
-/// The part of the calls that were served at once that a ceiling is set to, so that a bulkhead is not run into at once.
-const BELOW_THE_CEILING: f64 = 0.96;
+/// How long a ceiling is kept to before it is tried again, in base latencies: at first, and at most. Each time it is met in the
+/// same place that is twice as long, until what it costs to run into it now and then no longer matters.
+const KEPT: (f64, f64) = (8.0, 128.0);
 
-/// How much the ceiling rises in the window after it was set by drops that took their time, and by ones that came at once:
-/// with one call more than a full bulkhead takes it refuses all that are offered meanwhile, so it is run into every 50
-/// windows only.
-const CEILING_GROWTH: (f64, f64) = (0.02, 0.0005);
+/// The part of what was served that a ceiling is set to if calls are refused below it too, as by a quota: what is counted is not
+/// how many they are at once.
+const STILL_REFUSED: f64 = 0.85;
 
-/// How much faster the ceiling rises with each window, and the most it rises in one: twice as high after 100 windows.
-const CEILING_ACCELERATION: f64 = 1.045;
-const CEILING_GROWTH_AT_MOST: f64 = 0.05;
+/// A ceiling is met in the same place if it is no further off than by this part.
+const SAME_PLACE: f64 = 0.1;
+
+/// The step, as a part of the ceiling, by which it is tried, and how much more each step is than the one before.
+const STEP: f64 = 0.04;
+const ACCELERATION: f64 = 2.0;
 
 /// Drops that took so many times the base latency are time-outs.
 const TIMED_OUT: f64 = 2.0;
@@ -48,8 +51,13 @@ pub(super) struct Drops {
     pub(super) background: f64,
     /// The most calls that the dependency takes without refusing some at once; infinite if it never did.
     pub(super) ceiling: f64,
-    /// How much it rises in the next window.
-    growth: f64,
+    /// Where it was met.
+    met: f64,
+    /// How long it is kept to, and how much longer, in base latencies.
+    kept: f64,
+    left: f64,
+    /// The part that it rises by in the next window after that.
+    step: f64,
     bout: Option<Bout>,
 }
 
@@ -57,6 +65,8 @@ pub(super) struct Drops {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bout {
     limit: f64,
+    /// What of it was in use: a lower limit that is still above that changes nothing.
+    used: f64,
     share: f64,
     slow: bool,
 }
@@ -64,7 +74,11 @@ struct Bout {
 impl Bout {
     /// The limit below which the share of drops says whether it follows the limit.
     fn lower(&self) -> f64 {
-        self.limit * if self.slow { LOWER.1 } else { LOWER.0 }
+        if self.slow {
+            LOWER.1 * self.limit
+        } else {
+            LOWER.0 * self.used
+        }
     }
 }
 
@@ -86,7 +100,10 @@ impl Default for Drops {
         Self {
             background: 0.0,
             ceiling: f64::INFINITY,
-            growth: CEILING_GROWTH.0,
+            met: f64::INFINITY,
+            kept: KEPT.0,
+            left: 0.0,
+            step: STEP,
             bout: None,
         }
     }
@@ -103,10 +120,8 @@ impl Drops {
         tolerated: f64,
         mechanisms: Mechanisms,
     ) -> Verdict {
-        let (share, deviation) = reading.drop_share();
-        let too_many = share - SURE * deviation > tolerated + ABOVE_BACKGROUND * self.background;
-        self.ceiling *= 1.0 + self.growth;
-        self.growth = (self.growth * CEILING_ACCELERATION).min(CEILING_GROWTH_AT_MOST);
+        let (share, _) = reading.drop_share();
+        let too_many = self.are_too_many(reading, tolerated);
         if !too_many {
             if let Some(bout) = self.bout.take()
                 && mechanisms.background
@@ -119,11 +134,18 @@ impl Drops {
                 }
             }
             self.background += FORGETTING * (share - self.background).min(0.0);
+            self.rise(reading, limit);
             return Verdict::Fine;
         }
         let slow = reading.successes < 1.0
             || reading.drop_latency > TIMED_OUT * base.unwrap_or(reading.success_latency);
-        let bout = Bout { limit, share, slow };
+        let bout = Bout {
+            limit,
+            used: reading.in_flight.min(limit),
+            share,
+            slow,
+        };
+        let again = self.bout.is_some();
         let bout = Bout {
             slow,
             ..*self.bout.get_or_insert(bout)
@@ -142,14 +164,46 @@ impl Drops {
             return Verdict::TimedOut;
         }
         if mechanisms.ceiling {
-            let served = reading.succeeding.min(limit);
-            self.ceiling = (BELOW_THE_CEILING * served).max(1.0);
-            self.growth = if 2.0 * reading.fast_drops > reading.drops {
-                CEILING_GROWTH.1
-            } else {
-                CEILING_GROWTH.0
-            };
+            let part = if again { STILL_REFUSED } else { 1.0 };
+            self.meet((part * reading.succeeding.min(limit)).max(1.0));
         }
         Verdict::Refused
+    }
+
+    /// Whether a window under `limit` is to tell whether drops follow the limit.
+    pub(super) fn is_asking(&self, limit: f64) -> bool {
+        self.bout.is_some_and(|bout| limit < bout.lower())
+    }
+
+    /// Whether there are surely more drops than usual and than what is tolerated.
+    pub(super) fn are_too_many(&self, reading: &Reading, tolerated: f64) -> bool {
+        let (share, deviation) = reading.drop_share();
+        share - SURE * deviation > tolerated + ABOVE_BACKGROUND * self.background
+    }
+
+    /// Sets the ceiling to what was served.
+    fn meet(&mut self, served: f64) {
+        let same = (served / self.met).ln().abs() < SAME_PLACE;
+        self.kept = if same {
+            (2.0 * self.kept).min(KEPT.1)
+        } else {
+            KEPT.0
+        };
+        (self.met, self.left, self.step) = (served, self.kept, STEP);
+        self.ceiling = served.round().max(1.0);
+    }
+
+    /// Lets a ceiling rise that was kept to for long enough, the faster the longer it is not met.
+    fn rise(&mut self, reading: &Reading, limit: f64) {
+        if self.left > 0.0 || !reading.binding || limit < self.ceiling.floor() {
+            return;
+        }
+        self.ceiling = (self.ceiling * (1.0 + self.step)).max(self.ceiling + 1.0);
+        self.step *= ACCELERATION;
+    }
+
+    /// Lets so many base latencies pass.
+    pub(super) fn age(&mut self, latencies: f64) {
+        self.left = (self.left - latencies).max(0.0);
     }
 }

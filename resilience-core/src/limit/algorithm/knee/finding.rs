@@ -1,12 +1,18 @@
 //! What the latency of a window says, against what was predicted.
 
-use super::Knee;
+use super::closing::FEWEST;
 use super::levels::Estimate;
 use super::posterior::MODEL;
 use super::reading::Reading;
+use super::settling::Stage;
+use super::{Knee, LEAST_SPREAD};
+use crate::limit::window::Window;
 
 /// Standard errors that a window may be off its prediction by at a sensitivity of 1.
 const CONTRADICTION: f64 = 4.5;
+
+/// The part of that by which one that is faster contradicts: less room is lost by looking again.
+const FASTER: f64 = 0.5;
 
 /// Standard errors below the anchor from which a binding window lowers it.
 const BELOW: f64 = 3.0;
@@ -33,10 +39,17 @@ const SHIFT: f64 = 0.02;
 /// A listener that hears a latency so much above the anchor gives way.
 const QUEUE_OF_OTHERS: f64 = 0.25;
 
-/// A window that was slower than predicted, and the limit before anything was done about it.
+/// The logarithm of how much slower than predicted a window has to be for its end not to be waited for, and how much surer that
+/// has to be than at its end, since it is looked at several times: less can wait.
+const ALARM: f64 = 0.25;
+const ALARM_SURE: f64 = 1.3;
+
+/// Windows that were slower than predicted, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Suspect {
-    seen: Estimate,
+    /// What the last of them showed; nothing if there is but one: the change came in the middle of it.
+    seen: Option<Estimate>,
+    /// The limit before anything was done about it.
     limit: f64,
 }
 
@@ -96,7 +109,12 @@ impl Knee {
     }
 
     /// Compares a window with its prediction and learns from it, while the limit decides how many calls are in flight.
-    pub(super) fn compare(&mut self, seen: Estimate, reading: &Reading) -> (Finding, bool) {
+    pub(super) fn compare(
+        &mut self,
+        seen: Estimate,
+        reading: &Reading,
+        alarming: bool,
+    ) -> (Finding, bool) {
         let Some(posterior) = self.posterior() else {
             self.levels.learn(&seen);
             self.suspect = None;
@@ -114,7 +132,7 @@ impl Knee {
         let contradiction = self.contradiction();
         let mut verify = false;
         let mut finding = Finding::Expected;
-        if deviations > contradiction {
+        if alarming || deviations > contradiction {
             finding = self.slower(seen, expected, suspect);
             if let Finding::Shifted { .. } = finding {
                 self.levels.shift(off, SHIFT);
@@ -122,12 +140,12 @@ impl Knee {
                 verify = true;
             } else {
                 self.doubt();
-                if reading.steady {
-                    let limit = suspect.map_or(self.limit, |suspect| suspect.limit);
-                    self.suspect = Some(Suspect { seen, limit });
-                }
+                self.suspect = Some(Suspect {
+                    seen: (suspect.is_some() && reading.steady).then_some(seen),
+                    limit: suspect.map_or(self.limit, |suspect| suspect.limit),
+                });
             }
-        } else if deviations < -contradiction {
+        } else if deviations < -FASTER * contradiction {
             finding = Finding::Faster { expected };
             self.doubt();
         }
@@ -151,7 +169,7 @@ impl Knee {
         expected: f64,
         suspect: Option<Suspect>,
     ) -> Finding {
-        let elasticity = suspect.and_then(|suspect| elasticity(&suspect.seen, &seen));
+        let elasticity = suspect.and_then(|suspect| elasticity(&suspect.seen?, &seen));
         if self.on().shift {
             if let Some((elasticity, deviation)) = elasticity
                 && elasticity < INELASTIC
@@ -196,23 +214,54 @@ impl Knee {
 
     /// Whether a second slow window does not yet tell less capacity from a slower dependency.
     pub(super) fn undecided(&self, reading: &Reading) -> bool {
-        let (Some(suspect), Some(seen)) = (self.suspect, self.seen(reading)) else {
+        let before = self.suspect.and_then(|suspect| suspect.seen);
+        let (Some(before), Some(seen)) = (before, self.seen(reading)) else {
             return false;
         };
         if !reading.binding || !self.on().shift {
             return false;
         }
-        let Some((elasticity, deviation)) = elasticity(&suspect.seen, &seen) else {
+        let Some((elasticity, deviation)) = elasticity(&before, &seen) else {
             return false;
         };
         if (elasticity - 0.5).abs() >= ELASTIC_SURE * deviation {
             return false;
         }
-        self.posterior().is_some_and(|posterior| {
-            let (expected, variance) = posterior.predict(seen.calls);
-            let variance = variance + seen.variance + MODEL;
-            seen.latency - expected > self.contradiction() * variance.sqrt()
-        })
+        self.above_expected(&seen)
+            .is_some_and(|(above, deviation)| above > self.contradiction() * deviation)
+    }
+
+    /// Whether an open window is so much slower than predicted that its end need not be waited for: calls pile up meanwhile.
+    pub(super) fn is_alarming(&self, window: &Window) -> bool {
+        if !self.on().alarm
+            || self.suspect.is_some()
+            || self.draining
+            || self.anchor.is_none()
+            || self.limit <= 1.0
+            || self.settling.stage(window) != Stage::Measuring
+        {
+            return false;
+        }
+        let reading = Reading::of(window, self.limit);
+        if !reading.binding || reading.calls < FEWEST {
+            return false;
+        }
+        // The usual spread: with a change in the middle of the window its own is larger.
+        let seen = self.seen_with(&reading, self.spread.max(LEAST_SPREAD), false);
+        seen.filter(|seen| seen.latency > self.base.max(1.0).ln() + ALARM)
+            .and_then(|seen| self.above_expected(&seen))
+            .is_some_and(|(above, deviation)| {
+                above > ALARM && above > ALARM_SURE * self.contradiction() * deviation
+            })
+    }
+
+    /// How much slower a window was than predicted, with the standard error of that.
+    fn above_expected(&self, seen: &Estimate) -> Option<(f64, f64)> {
+        let (expected, variance) = self.posterior()?.predict(seen.calls);
+        Some((
+            seen.latency - expected,
+            (variance + seen.variance + MODEL).sqrt(),
+        ))
     }
 }
 

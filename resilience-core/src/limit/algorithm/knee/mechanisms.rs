@@ -33,6 +33,8 @@ macro_rules! mechanisms {
 mechanisms! {
     /// The upper quantile as the target while nothing has contradicted yet.
     slow_start,
+    /// Learning from the calls that fill the first limit.
+    filling,
     /// Waiting until a change of the limit has settled.
     settling,
     /// Only windows with as much coming in as going out.
@@ -45,6 +47,8 @@ mechanisms! {
     verification,
     /// Doubting everything after a window that contradicts.
     doubt,
+    /// Answering a window that is much slower than predicted before it is complete.
+    alarm,
     /// Telling a slower dependency from one of less capacity.
     shift,
     /// Measuring the noise beyond what the spread of the latencies explains.
