@@ -67,10 +67,14 @@ impl Run {
 
     /// A window of three rounds of calls in a steady state, with latencies that differ a little.
     fn window(&self, dependency: &Dependency) -> Window {
+        let served = self.limit.min(self.demand).min(dependency.takes);
+        self.window_of((3 * u64::from(served)).max(16), dependency)
+    }
+
+    fn window_of(&self, calls: u64, dependency: &Dependency) -> Window {
         let in_flight = self.limit.min(self.demand);
         let served = in_flight.min(dependency.takes);
         let latency = dependency.latency(served);
-        let calls = (3 * u64::from(served)).max(16);
         let lasts = calls * latency / u64::from(served);
         let mut window = Window::of(self.limit, []);
         window.opened = self.now;
@@ -121,6 +125,11 @@ impl Run {
             self.step(dependency);
         }
         &self.decisions[first..]
+    }
+
+    /// Goes on until a whole window has been seen that is no drain.
+    fn undrained(&mut self, dependency: &Dependency) {
+        while matches!(self.step(dependency).reason, Reason::Drain { .. }) {}
     }
 
     /// The limits of the last windows, but for drains.
@@ -243,6 +252,72 @@ fn refusals_set_a_ceiling() {
     run.steps(60, &bulkhead);
     let (low, high) = run.settled(40);
     assert!(low >= 24 && high <= 36, "{low} to {high}");
+}
+
+/// Whether an open window with so many calls in it would close, with windows that last at least so long.
+fn closes(run: &Run, calls: u64, dependency: &Dependency, least: u64) -> bool {
+    let window = run.window_of(calls, dependency);
+    let rule = WindowRule::new(least, 16);
+    run.knee.close(&window, &rule) == Close::Now
+}
+
+#[test]
+fn a_window_that_is_much_slower_than_predicted_is_not_waited_for() {
+    let mut run = Run::new();
+    run.steps(50, &Dependency::new(40));
+    run.undrained(&Dependency::new(40));
+    assert!(!closes(&run, 16, &Dependency::new(40), MS));
+    assert!(!closes(&run, 15, &Dependency::new(10), MS));
+    assert!(closes(&run, 16, &Dependency::new(10), MS));
+    assert!(!closes(&run, 16, &Dependency::new(10), 1000 * MS));
+    // The next one has to say whether it is a queue: that takes a whole window.
+    let limit = run.limit;
+    let decision = run.knee.update(&run.window_of(16, &Dependency::new(10)));
+    assert!(
+        matches!(decision.reason, Reason::Slower { .. }),
+        "{decision:?}"
+    );
+    assert!(decision.limit <= 0.75 * f64::from(limit), "{decision:?}");
+    run.limit = decision.limit as u32;
+    assert!(!closes(&run, 16, &Dependency::new(10), MS));
+}
+
+#[test]
+fn refusals_are_answered_before_the_window_is_over() {
+    let mut run = Run::new();
+    run.steps(50, &Dependency::new(40));
+    run.undrained(&Dependency::new(40));
+    let mut bulkhead = Dependency::new(40);
+    bulkhead.takes = 20;
+    // With each call as many refusals as there are slots in excess: more than 8.
+    assert!(closes(&run, 2, &bulkhead, MS));
+    assert!(!closes(&run, 2, &bulkhead, 1000 * MS));
+    assert!(!closes(&run, 2, &Dependency::new(40), MS));
+}
+
+/// How many of so many windows had too many drops.
+fn met(run: &mut Run, windows: usize, dependency: &Dependency) -> usize {
+    let decisions = run.steps(windows, dependency);
+    reasons(decisions)
+        .iter()
+        .filter(|reason| matches!(reason, Reason::Drops { .. }))
+        .count()
+}
+
+#[test]
+fn a_ceiling_is_tried_ever_more_seldom_and_left_behind_when_it_is_gone() {
+    let mut run = Run::new();
+    let mut bulkhead = Dependency::new(100);
+    bulkhead.takes = 30;
+    let early = met(&mut run, 100, &bulkhead);
+    run.steps(200, &bulkhead);
+    let late = met(&mut run, 100, &bulkhead);
+    assert!(late >= 1 && 2 * late <= early, "{early}, then {late}");
+    let (low, high) = run.settled(100);
+    assert!(low >= 28 && high <= 33, "{low} to {high}");
+    bulkhead.takes = 100;
+    run.steps(60, &bulkhead);
+    assert!(run.limit >= 80, "{}", run.limit);
 }
 
 #[test]
@@ -438,6 +513,7 @@ fn waits_until_a_change_has_settled() {
 fn a_window_lasts_and_holds_at_least_what_is_set() {
     let mut run = Run::new();
     run.steps(50, &Dependency::new(40));
+    run.undrained(&Dependency::new(40));
     let window = run.window(&Dependency::new(40));
     let later = WindowRule::new(window.duration() + 1, 1);
     assert!(matches!(

@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
 
 use resilience::Outcome;
-use resilience::event::Reason;
-use resilience::limit::{AdaptiveLimit, LimitConfig, Permit};
-use resilience::time::ManualClock;
+use resilience::event::{Event, Reason};
+use resilience::limit::{AdaptiveLimit, LimitConfig, Permit, Subscription};
+use resilience::time::{Clock, ManualClock};
 
 use crate::support::{limit, millis};
 
@@ -122,6 +123,58 @@ fn without_a_need_the_limit_stays() {
         matches!(snapshot.reason, Reason::AppLimited { .. }),
         "{snapshot:?}"
     );
+}
+
+/// When the limit changed, to what, and why.
+type Changes = Arc<Mutex<Vec<(u64, u32, Reason)>>>;
+
+fn changes(world: &World) -> (Changes, Subscription) {
+    let changes = Changes::default();
+    let (noted, clock) = (changes.clone(), world.clock.clone());
+    let listening = world.limit.subscribe(move |event| {
+        if let Event::LimitChanged { to, reason, .. } = event {
+            noted
+                .lock()
+                .unwrap()
+                .push((clock.now(), *to, reason.clone()));
+        }
+    });
+    (changes, listening)
+}
+
+#[test]
+fn the_calls_that_fill_the_first_slots_tell_a_queue() {
+    for (servers, falls) in [(40, false), (5, true)] {
+        let mut world = World::new(LimitConfig::new());
+        let (changes, _listening) = changes(&world);
+        world.second(servers, 3000);
+        let changes = changes.lock().unwrap();
+        assert_eq!(changes[0].1 < 20, falls, "{servers}: {changes:?}");
+    }
+}
+
+#[test]
+fn drains_leave_time_for_windows_that_are_set_to_be_long() {
+    let mut world = World::new(LimitConfig::new().window(millis(2000)));
+    let (changes, _listening) = changes(&world);
+    for _ in 0..60 {
+        world.second(40, 3000);
+    }
+    let changes = changes.lock().unwrap();
+    let drains: Vec<u64> = changes
+        .iter()
+        .filter(|(_, _, reason)| matches!(reason, Reason::Drain { .. }))
+        .map(|(at, ..)| *at)
+        .collect();
+    assert!(drains.len() >= 2, "{changes:?}");
+    assert!(
+        drains
+            .windows(2)
+            .all(|pair| pair[1] - pair[0] >= 6 * 2000 * MS),
+        "{drains:?}"
+    );
+    let limit = world.limit.limit();
+    assert!((34..=50).contains(&limit), "{limit}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ const ROWS: &[Row] = &[
             }
             Ok(())
         },
-        reached_by: &[],
+        reached_by: &["knee"],
     },
     Row {
         scenario: "drift",
@@ -82,7 +82,7 @@ const ROWS: &[Row] = &[
         scenario: "bulkhead",
         search: false,
         must: |report, result| check("drops/s", result.dropped as f64 / report.seconds, 0.0, 10.0),
-        reached_by: &[],
+        reached_by: &["knee"],
     },
 ];
 

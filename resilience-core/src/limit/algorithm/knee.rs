@@ -312,7 +312,6 @@ impl Algorithm for Knee {
         }
         let reading = Reading::of(window, self.limit);
         let filling = self.fills(window);
-        let first = self.decided.is_none();
         let alarming = self.is_alarming(window);
         let measuring = self.draining || self.listened(window);
         self.binding = reading.binding;
@@ -347,10 +346,13 @@ impl Algorithm for Knee {
             self.schedule.measured(anchor.latency.exp());
         }
         if let Some((_, spread)) = reading.latency {
-            let gain = if first { 1.0 } else { SPREAD_GAIN };
+            let gain = if filling { 1.0 } else { SPREAD_GAIN };
             self.spread += gain * (spread - self.spread);
         }
         let draining = std::mem::take(&mut self.draining);
+        if !draining {
+            self.schedule.window(window.duration());
+        }
         if reading.latency.is_none() && verdict == Verdict::Fine {
             return self.decide(self.limit, now, Reason::NoLatency);
         }

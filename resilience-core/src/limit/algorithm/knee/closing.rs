@@ -30,6 +30,9 @@ const FULL: f64 = 12.0;
 /// Latencies scatter little if their logarithms deviate by no more than this.
 const EVEN: f64 = 0.35;
 
+/// Slots are still filling if no more of them than this were in use on average.
+const FILLING: f64 = 0.8;
+
 /// Refusals alone are enough too, so many times more of them, or a dependency that refuses everything would never be looked
 /// at.
 const REFUSALS: f64 = 4.0;
@@ -66,9 +69,7 @@ impl Knee {
         } else {
             Stage::Measuring
         };
-        // A drain costs calls: it is as short as it can be, however long windows are to last.
-        let set = if self.draining { 0 } else { rule.duration };
-        let least = self.base.max(SHORTEST).max(set as f64);
+        let least = self.base.max(SHORTEST).max(rule.duration as f64);
         let poll = self.poll();
         match stage {
             // Refusals come at once, so they are none of those that a change leaves behind.
@@ -103,9 +104,11 @@ impl Knee {
             && self.on().filling
             && window.restarts == 0
             && window.peak_in_flight >= window.limit
-            && Reading::of(window, self.limit)
-                .latency
-                .is_some_and(|(_, spread)| spread < EVEN)
+            && {
+                let reading = Reading::of(window, self.limit);
+                reading.in_flight < FILLING * self.limit
+                    && reading.latency.is_some_and(|(_, spread)| spread < EVEN)
+            }
     }
 
     /// How often an open window is looked at. The less latencies scatter, the sooner it says something.

@@ -15,9 +15,12 @@ const STAYED: f64 = 0.75;
 /// Above this share the dependency is down, and whether drops follow the limit cannot be told.
 const DOWN: f64 = 0.9;
 
-/// The part of the first limit that a lower one has to be below, for its share of drops to say something: by fast drops,
-/// and by slow ones, which come from a queue that takes a few round trips to shrink.
-const LOWER: (f64, f64) = (0.75, 0.7);
+/// The part of the first limit that a lower one has to be below, for its share of drops to say something: by slow drops, which
+/// come from a queue that takes a few round trips to shrink, by others, and by those that came at once, where it is
+/// the part of what was in use: a quota refuses calls below that too, as many as are made.
+const LOWER_SLOW: f64 = 0.7;
+const LOWER: f64 = 0.95;
+const LOWER_FAST: f64 = 0.75;
 
 /// How much of the difference the first window at a lower limit takes the background up by: what is left of the drops may
 /// be chance, or a queue that is not gone yet.
@@ -29,6 +32,9 @@ const FORGETTING: f64 = 0.1;
 /// How long a ceiling is kept to before it is tried again, in base latencies: at first, and at most. Each time it is met in the
 /// same place that is twice as long, until what it costs to run into it now and then no longer matters.
 const KEPT: (f64, f64) = (8.0, 128.0);
+
+/// The part of what was served that a ceiling is set to by drops that took their time: those don't tell it as exactly.
+const BELOW_THE_CEILING: f64 = 0.96;
 
 /// The part of what was served that a ceiling is set to if calls are refused below it too, as by a quota: what is counted is not
 /// how many they are at once.
@@ -65,21 +71,10 @@ pub(super) struct Drops {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bout {
     limit: f64,
-    /// What of it was in use: a lower limit that is still above that changes nothing.
-    used: f64,
+    /// The limit below which the share of drops says whether it follows the limit.
+    lower: f64,
     share: f64,
     slow: bool,
-}
-
-impl Bout {
-    /// The limit below which the share of drops says whether it follows the limit.
-    fn lower(&self) -> f64 {
-        if self.slow {
-            LOWER.1 * self.limit
-        } else {
-            LOWER.0 * self.used
-        }
-    }
 }
 
 /// What the drops of a window call for.
@@ -125,7 +120,7 @@ impl Drops {
         if !too_many {
             if let Some(bout) = self.bout.take()
                 && mechanisms.background
-                && limit < bout.lower()
+                && limit < bout.lower
                 && share > self.background
             {
                 self.background += FROM_A_LOWER_LIMIT * (share - self.background);
@@ -139,9 +134,16 @@ impl Drops {
         }
         let slow = reading.successes < 1.0
             || reading.drop_latency > TIMED_OUT * base.unwrap_or(reading.success_latency);
+        let fast = 2.0 * reading.fast_drops > reading.drops;
+        let used = reading.in_flight.min(limit);
+        let lower = match () {
+            () if slow => LOWER_SLOW * limit,
+            () if fast => LOWER_FAST * used,
+            () => LOWER * used,
+        };
         let bout = Bout {
             limit,
-            used: reading.in_flight.min(limit),
+            lower,
             share,
             slow,
         };
@@ -151,7 +153,7 @@ impl Drops {
             ..*self.bout.get_or_insert(bout)
         };
         let stayed = share > STAYED * bout.share && share < DOWN;
-        if mechanisms.background && stayed && limit < bout.lower() {
+        if mechanisms.background && stayed && limit < bout.lower {
             self.bout = None;
             self.background = share;
             self.ceiling = f64::INFINITY;
@@ -164,7 +166,11 @@ impl Drops {
             return Verdict::TimedOut;
         }
         if mechanisms.ceiling {
-            let part = if again { STILL_REFUSED } else { 1.0 };
+            let part = match () {
+                () if again => STILL_REFUSED,
+                () if fast => 1.0,
+                () => BELOW_THE_CEILING,
+            };
             self.meet((part * reading.succeeding.min(limit)).max(1.0));
         }
         Verdict::Refused
@@ -172,7 +178,7 @@ impl Drops {
 
     /// Whether a window under `limit` is to tell whether drops follow the limit.
     pub(super) fn is_asking(&self, limit: f64) -> bool {
-        self.bout.is_some_and(|bout| limit < bout.lower())
+        self.bout.is_some_and(|bout| limit < bout.lower)
     }
 
     /// Whether there are surely more drops than usual and than what is tolerated.

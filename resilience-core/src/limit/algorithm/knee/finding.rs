@@ -11,8 +11,15 @@ use crate::limit::window::Window;
 /// Standard errors that a window may be off its prediction by at a sensitivity of 1.
 const CONTRADICTION: f64 = 4.5;
 
-/// The part of that by which one that is faster contradicts: less room is lost by looking again.
+/// The part of that by which a window that is faster contradicts, if it is exact: chance does less there, and what it costs to be
+/// wrong is less than a queue.
 const FASTER: f64 = 0.5;
+
+/// A window is exact if its own variance is no more than so many times the model's.
+const EXACT: f64 = 2.0;
+
+/// A window whose latencies scatter so many times more than they usually do has a change in its middle.
+const MIXED: f64 = 1.3;
 
 /// Standard errors below the anchor from which a binding window lowers it.
 const BELOW: f64 = 3.0;
@@ -47,7 +54,7 @@ const ALARM_SURE: f64 = 1.3;
 /// Windows that were slower than predicted, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Suspect {
-    /// What the last of them showed; nothing if there is but one: the change came in the middle of it.
+    /// What the last of them showed; nothing if the change came in the middle of it.
     seen: Option<Estimate>,
     /// The limit before anything was done about it.
     limit: f64,
@@ -130,6 +137,7 @@ impl Knee {
         self.noise.learn(off, variance);
         let suspect = self.suspect.take();
         let contradiction = self.contradiction();
+        let exact = seen.variance <= EXACT * MODEL;
         let mut verify = false;
         let mut finding = Finding::Expected;
         if alarming || deviations > contradiction {
@@ -140,12 +148,13 @@ impl Knee {
                 verify = true;
             } else {
                 self.doubt();
+                let pure = suspect.is_some() || !(alarming || self.is_mixed(reading));
                 self.suspect = Some(Suspect {
-                    seen: (suspect.is_some() && reading.steady).then_some(seen),
+                    seen: (pure && reading.steady).then_some(seen),
                     limit: suspect.map_or(self.limit, |suspect| suspect.limit),
                 });
             }
-        } else if deviations < -FASTER * contradiction {
+        } else if deviations < -contradiction * if exact { FASTER } else { 1.0 } {
             finding = Finding::Faster { expected };
             self.doubt();
         }
@@ -253,6 +262,14 @@ impl Knee {
             .is_some_and(|(above, deviation)| {
                 above > ALARM && above > ALARM_SURE * self.contradiction() * deviation
             })
+    }
+
+    /// Whether a window shows two kinds of latencies, from before a change and after it.
+    fn is_mixed(&self, reading: &Reading) -> bool {
+        let usual = self.spread.max(LEAST_SPREAD);
+        reading
+            .latency
+            .is_some_and(|(_, spread)| spread > MIXED * usual)
     }
 
     /// How much slower a window was than predicted, with the standard error of that.

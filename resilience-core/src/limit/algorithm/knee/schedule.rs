@@ -10,6 +10,9 @@ const VERIFICATION: u64 = 8;
 /// that clients which see more or less of each other's queues still have the same period.
 const GROWTH: f64 = 1.25;
 
+/// The windows between two drains at least: where windows are set to be long, drains would leave no time for others.
+const WINDOWS: u64 = 6;
+
 /// The schedule of drains. Drains are due at multiples, on the clock, of a power of two of nanoseconds, so that
 /// clients of one dependency that measure about the same base latency drain together, with no word between them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +21,8 @@ pub(super) struct Schedule {
     due: Option<u64>,
     /// The base latency that the period is made from, in nanoseconds; 0 before the first drain.
     base: f64,
+    /// How long the last window took that was no drain, in nanoseconds.
+    window: u64,
 }
 
 impl Schedule {
@@ -50,6 +55,11 @@ impl Schedule {
         };
     }
 
+    /// Takes how long a window took that was no drain.
+    pub(super) fn window(&mut self, duration: u64) {
+        self.window = duration;
+    }
+
     /// Cancels what is planned.
     pub(super) fn cancel(&mut self) {
         self.due = None;
@@ -64,6 +74,7 @@ impl Schedule {
             base
         };
         let period = (base * f64::from(period)).max(1.0) as u64;
+        let period = period.max(self.window.saturating_mul(WINDOWS));
         let mut period = period.checked_next_power_of_two().unwrap_or(1 << 63);
         if verify {
             period = (period / VERIFICATION).max(1);
@@ -110,6 +121,14 @@ mod tests {
         assert!(schedule.is_past(soon));
         schedule.plan(soon, 20e6, 100, false);
         assert_eq!(schedule.due(), Some(1 << 31));
+    }
+
+    #[test]
+    fn long_windows_leave_more_time_between_two() {
+        let mut schedule = Schedule::default();
+        schedule.window(1_000_000_000);
+        schedule.plan(0, 20e6, 100, false);
+        assert_eq!(schedule.due(), Some(1 << 33));
     }
 
     #[test]
