@@ -30,6 +30,9 @@ const FULL: f64 = 12.0;
 /// Latencies scatter little if their logarithms deviate by no more than this.
 const EVEN: f64 = 0.35;
 
+/// How often an open window is looked at, in base latencies, where latencies hardly scatter and where they scatter much.
+const LOOKS: (f64, f64) = (0.25, 1.0);
+
 /// Slots are still filling if no more of them than this were in use on average.
 const FILLING: f64 = 0.8;
 
@@ -113,7 +116,7 @@ impl Knee {
 
     /// How often an open window is looked at. The less latencies scatter, the sooner it says something.
     pub(super) fn poll(&self) -> f64 {
-        (self.base * self.spread.clamp(0.25, 1.0)).max(SHORTEST)
+        (self.base * self.spread.clamp(LOOKS.0, LOOKS.1)).max(SHORTEST)
     }
 
     /// Whether surely too many calls are refused, as above a ceiling, where each moment costs as many.
