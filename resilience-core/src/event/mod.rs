@@ -3,9 +3,11 @@
 #[cfg(all(test, feature = "serde"))]
 mod pins;
 mod reason;
+mod rejection;
 mod topics;
 
 pub use reason::Reason;
+pub use rejection::Rejection;
 pub use topics::Topics;
 
 use std::fmt;
@@ -70,6 +72,8 @@ pub enum Event {
         limit: u32,
         /// The calls in flight.
         in_flight: u32,
+        /// Whether it might have waited.
+        reason: Rejection,
     },
     /// An instance was made. Told to listeners of the registry.
     #[non_exhaustive]
@@ -123,10 +127,11 @@ impl fmt::Display for Event {
                 id,
                 limit,
                 in_flight,
+                reason,
             } => {
                 write!(
                     f,
-                    "call of `{id}` rejected: {in_flight} in flight, limit {limit}"
+                    "call of `{id}` rejected, {reason}: {in_flight} in flight, limit {limit}"
                 )
             }
             Self::LimitMade { id, limit } => write!(f, "`{id}` begins with limit {limit}"),

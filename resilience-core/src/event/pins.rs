@@ -2,7 +2,7 @@
 
 use serde_json::to_string;
 
-use super::{Event, Reason};
+use super::{Event, Reason, Rejection};
 
 /// Fails to compile when a reason is added that is not pinned below.
 fn kind(reason: &Reason) -> &'static str {
@@ -15,6 +15,7 @@ fn kind(reason: &Reason) -> &'static str {
         Reason::Drops { .. } => "drops",
         Reason::TooSlow { .. } => "too_slow",
         Reason::AppLimited { .. } => "app_limited",
+        Reason::GrowthBound { .. } => "growth_bound",
         Reason::Knee { .. } => "knee",
         Reason::Slower { .. } => "slower",
         Reason::Faster { .. } => "faster",
@@ -33,7 +34,7 @@ fn kind(reason: &Reason) -> &'static str {
 }
 
 /// How many kinds [`kind`] knows.
-const KINDS: usize = 22;
+const KINDS: usize = 23;
 
 fn reasons_of_any() -> Vec<(Reason, &'static str)> {
     vec![
@@ -79,6 +80,10 @@ fn reasons_of_any() -> Vec<(Reason, &'static str)> {
         (
             Reason::AppLimited { max_in_flight: 2 },
             r#"{"kind":"app_limited","max_in_flight":2}"#,
+        ),
+        (
+            Reason::GrowthBound { bound: 24.5 },
+            r#"{"kind":"growth_bound","bound":24.5}"#,
         ),
         (Reason::NoLatency, r#"{"kind":"no_latency"}"#),
         (Reason::Bounds, r#"{"kind":"bounds"}"#),
@@ -188,6 +193,54 @@ fn each_event_has_its_names() {
             r#"{"event":"limit_changed","id":"orders","from":20,"to":18,"reason":{"kind":"drops","drops":3,"samples":40},"decision":7}"#,
         ),
         (
+            Event::WindowClosed {
+                id: "orders".into(),
+                decision: 7,
+                duration: 1_000_000_000,
+                samples: 40,
+                drops: 3,
+                latency: Some(2.5e6),
+                max_in_flight: 18,
+                limit: 18,
+                reason: Reason::NoLatency,
+            },
+            r#"{"event":"window_closed","id":"orders","decision":7,"duration":1000000000,"samples":40,"drops":3,"latency":2500000.0,"max_in_flight":18,"limit":18,"reason":{"kind":"no_latency"}}"#,
+        ),
+        (
+            Event::Rejected {
+                id: "orders".into(),
+                limit: 18,
+                in_flight: 18,
+                reason: Rejection::LimitExceeded,
+            },
+            r#"{"event":"rejected","id":"orders","limit":18,"in_flight":18,"reason":"limit_exceeded"}"#,
+        ),
+        (
+            Event::Rejected {
+                id: "orders".into(),
+                limit: 18,
+                in_flight: 18,
+                reason: Rejection::QueueFull,
+            },
+            r#"{"event":"rejected","id":"orders","limit":18,"in_flight":18,"reason":"queue_full"}"#,
+        ),
+        (
+            Event::Rejected {
+                id: "orders".into(),
+                limit: 18,
+                in_flight: 17,
+                reason: Rejection::WaitTimedOut,
+            },
+            r#"{"event":"rejected","id":"orders","limit":18,"in_flight":17,"reason":"wait_timed_out"}"#,
+        ),
+        (
+            Event::LimitMade {
+                id: "orders".into(),
+                limit: 20,
+            },
+            r#"{"event":"limit_made","id":"orders","limit":20}"#,
+        ),
+        (
             Event::Reloaded { limits: 2 },
             r#"{"event":"reloaded","limits":2}"#,
         ),
@@ -202,6 +255,9 @@ fn each_event_has_its_names() {
         // Fails to compile when an event is added that is not pinned above.
         let name = match event {
             Event::LimitChanged { .. } => "limit_changed",
+            Event::WindowClosed { .. } => "window_closed",
+            Event::Rejected { .. } => "rejected",
+            Event::LimitMade { .. } => "limit_made",
             Event::Reloaded { .. } => "reloaded",
             Event::ReloadRefused { .. } => "reload_refused",
         };

@@ -192,6 +192,7 @@ impl Reason {
             Self::Drops { .. } => "drops",
             Self::TooSlow { .. } => "too_slow",
             Self::AppLimited { .. } => "app_limited",
+            Self::GrowthBound { .. } => "growth_bound",
             Self::Knee { .. } => "knee",
             Self::Slower { .. } => "slower",
             Self::Faster { .. } => "faster",

@@ -87,9 +87,10 @@ fn tell(event: &Event) {
             id,
             limit,
             in_flight,
+            reason,
         } => {
             event!(name: "rejected", target: LIMIT, Level::DEBUG, id = id.as_str(), limit, in_flight,
-                "{event}");
+                reason = reason.name(), "{event}");
         }
         Event::LimitMade { id, limit } => {
             event!(name: "limit_made", target: LIMIT, Level::DEBUG, id = id.as_str(), limit, "{event}");

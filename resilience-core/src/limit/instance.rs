@@ -18,7 +18,7 @@ use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
 use super::tape::{Beginning, Note, Tape};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
-use crate::event::{Event, Reason, Topics};
+use crate::event::{Event, Reason, Rejection, Topics};
 use crate::id::Id;
 use crate::outcome::Outcome;
 use crate::outcome::overload::Overload;
@@ -298,7 +298,9 @@ impl Instance {
             Some(Called::In(slots::Admission::Beyond { in_flight })) => {
                 self.give_back(Admitted::holding(in_flight | Admitted::BEYOND));
             }
-            Some(Called::TimedOut(_)) => self.count_rejection(),
+            Some(Called::TimedOut(_)) => {
+                self.rejected(self.limit(), self.in_flight(), Rejection::WaitTimedOut);
+            }
             Some(Called::In(_)) | None => {}
         }
     }
@@ -306,7 +308,7 @@ impl Instance {
     /// The error of a call that found all slots taken.
     #[inline]
     pub(crate) fn rejection(&self, full: Full) -> Error {
-        self.rejected(full.limit, full.in_flight);
+        self.rejected(full.limit, full.in_flight, Rejection::LimitExceeded);
         Error::limit_exceeded(self.id.clone(), full.limit, full.in_flight)
     }
 
@@ -314,7 +316,7 @@ impl Instance {
     #[cold]
     pub(crate) fn wait_timed_out(&self, after: u64) -> Error {
         let (limit, in_flight) = (self.limit(), self.in_flight());
-        self.rejected(limit, in_flight);
+        self.rejected(limit, in_flight, Rejection::WaitTimedOut);
         let after = Duration::from_nanos(after);
         Error::wait_timed_out(self.id.clone(), limit, in_flight, after)
     }
@@ -322,27 +324,28 @@ impl Instance {
     /// The error of a call that found so many waiting that it may not.
     #[cold]
     pub(crate) fn queue_full(&self, full: Full, queue_limit: u32) -> Error {
-        self.rejected(full.limit, full.in_flight);
+        self.rejected(full.limit, full.in_flight, Rejection::QueueFull);
         Error::queue_full(self.id.clone(), full.limit, full.in_flight, queue_limit)
     }
 
     /// Counts a call that was rejected, and tells of it.
     #[inline]
-    fn rejected(&self, limit: u32, in_flight: u32) {
+    fn rejected(&self, limit: u32, in_flight: u32, reason: Rejection) {
         self.stripes.reject();
         if self.listeners.may_hear_rejections() {
-            self.tell_rejection(limit, in_flight);
+            self.tell_rejection(limit, in_flight, reason);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_rejection(&self, limit: u32, in_flight: u32) {
+    fn tell_rejection(&self, limit: u32, in_flight: u32, reason: Rejection) {
         if self.listeners.want(Topics::REJECTIONS) {
             self.tell(&Event::Rejected {
                 id: self.id.clone(),
                 limit,
                 in_flight,
+                reason,
             });
         }
     }

@@ -99,13 +99,9 @@ impl Listeners {
         self.own.wants(topic) || self.registry.own.wants(topic)
     }
 
-    /// Whether no subscription is left.
+    /// Whether no subscription to the instance is left.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .listeners
-            .is_empty()
+        self.own.lock().all.is_empty()
     }
 
     /// Tells every listener, on this thread and with no lock held. One that panics does not keep the others from it.

@@ -282,6 +282,17 @@ impl Instances {
         all
     }
 
+    /// Hands out all instances, one at a time.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn each(&self, mut look: impl FnMut(Arc<Instance>)) {
+        for instance in self.all() {
+            look(instance);
+        }
+        for family in self.families() {
+            family.each(&mut look);
+        }
+    }
+
     pub(crate) fn snapshot(&self) -> RegistrySnapshot {
         let mut limits: Vec<_> = self
             .all()
@@ -376,12 +387,16 @@ impl Instances {
             let instance = known.share(&id, fresh.as_ref(), &settings, wanted)?;
             drop(known);
             if fresh.is_some_and(|fresh| Arc::ptr_eq(&fresh, &instance)) {
-                // With no lock held: a listener may call back.
-                let (id, limit) = (id, instance.limit());
-                self.listeners.tell(&Event::LimitMade { id, limit });
+                self.tell_made(&instance);
             }
             return Ok(instance);
         }
+    }
+
+    /// Tells that an instance was made. With no lock held: a listener may call back.
+    pub(crate) fn tell_made(&self, instance: &Instance) {
+        let (id, limit) = (instance.id().clone(), instance.limit());
+        self.listeners.tell(&Event::LimitMade { id, limit });
     }
 
     pub(crate) fn make(&self, id: &Id, settings: &Arc<LimitSettings>) -> Arc<Instance> {

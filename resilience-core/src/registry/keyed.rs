@@ -128,6 +128,9 @@ impl KeyedLimits {
             // With no lock held: the clock and the algorithm are foreign code.
             let fresh = self.instances.make(&id, &settings);
             if let Some(instance) = self.family.insert(key, &fresh, &settings) {
+                if Arc::ptr_eq(&instance, &fresh) {
+                    self.instances.tell_made(&instance);
+                }
                 return Ok(AdaptiveLimit::new(instance));
             }
             // Settings were changed meanwhile, or other keys were faster.
@@ -413,6 +416,21 @@ impl Family {
             };
             if let Some((instance, settings)) = found {
                 hand(instance, &settings);
+            }
+        }
+    }
+
+    /// Hands out each member, held one at a time as well.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn each(&self, look: &mut impl FnMut(Arc<Instance>)) {
+        for key in self.keys() {
+            let found = self
+                .read()
+                .by_key
+                .get(&key)
+                .map(|member| member.instance.clone());
+            if let Some(instance) = found {
+                look(instance);
             }
         }
     }

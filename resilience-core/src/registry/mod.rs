@@ -312,7 +312,7 @@ impl Registry {
         self.0.listeners().subscribe(topics, listener)
     }
 
-    /// Returns all limits, ordered by id.
+    /// Returns all limits, ordered by id, but those [by key](Self::keyed): whoever holds one keeps it from being evicted.
     ///
     /// # Examples
     ///
@@ -339,8 +339,10 @@ impl Registry {
 }
 
 impl Registry {
-    pub(crate) fn stale(&self) -> Option<String> {
-        self.0.stale().map(|error| error.to_string())
+    /// Looks at all limits one after the other, those by key included: each is held while it is looked at and no longer.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn each_limit(&self, mut look: impl FnMut(&AdaptiveLimit)) {
+        self.0.each(|instance| look(&AdaptiveLimit::new(instance)));
     }
 }
 

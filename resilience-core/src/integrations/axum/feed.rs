@@ -94,16 +94,20 @@ impl Feed {
     }
 
     fn update(&self) -> Update {
-        let limits = self.registry.adaptive_limits();
-        let shown = limits.iter().take(self.max_limits).map(|limit| {
-            let snapshot = limit.snapshot();
-            let because = snapshot.reason.to_string();
-            Shown { snapshot, because }
-        });
+        let all = self.registry.snapshot();
+        let total = all.limits.len();
+        let shown = all
+            .limits
+            .into_iter()
+            .take(self.max_limits)
+            .map(|snapshot| {
+                let because = snapshot.reason.to_string();
+                Shown { snapshot, because }
+            });
         Update {
             every_ms: self.every.as_millis() as u64,
-            total: limits.len(),
-            stale: self.registry.stale(),
+            total,
+            stale: all.stale,
             limits: shown.collect(),
         }
     }

@@ -83,9 +83,7 @@ impl Metrics {
     /// when a window closes, when a limit moves, and by [`Attached::update`].
     pub fn attach(self, registry: &Registry) -> Attached {
         let mut seen = Seen::new(self.ids);
-        for limit in registry.adaptive_limits() {
-            seen.begin_with(&limit);
-        }
+        registry.each_limit(|limit| seen.begin_with(limit));
         let writer = Arc::new(Writer {
             registry: registry.clone(),
             seen: Mutex::new(seen),
@@ -166,11 +164,11 @@ impl Writer {
         self.recorder.recorder(describe);
         let round = self.seen().begin_round();
         let mut written = Vec::new();
-        for limit in &self.registry.adaptive_limits() {
+        self.registry.each_limit(|limit| {
             // One after the other: the windows of other threads are kept waiting for one limit at most.
             self.seen().look_at(limit, &mut written);
             self.write(written.drain(..));
-        }
+        });
         self.seen().end_round(round, &mut written);
         self.write(written);
     }

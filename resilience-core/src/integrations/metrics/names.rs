@@ -50,6 +50,18 @@ pub(super) static REJECTED: Metric = of_calls(
     "resilience.calls.rejected",
     "Calls that were rejected and did not run",
 );
+pub(super) static QUEUE_FULL: Metric = of_calls(
+    "resilience.calls.queue_full",
+    "Of the rejected calls, those that found too many waiting",
+);
+pub(super) static WAIT_TIMED_OUT: Metric = of_calls(
+    "resilience.calls.wait_timed_out",
+    "Of the rejected calls, those that waited as long as they may",
+);
+pub(super) static WOULD_REJECT: Metric = of_calls(
+    "resilience.calls.would_reject",
+    "Calls that were let through since the limit is only observed",
+);
 pub(super) static SUCCEEDED: Metric =
     of_calls("resilience.calls.succeeded", "Calls that ended well");
 pub(super) static DROPPED: Metric = of_calls(
@@ -73,6 +85,11 @@ pub(super) static IN_FLIGHT: Metric = gauge(
     "resilience.adaptive_limit.in_flight",
     Unit::Count,
     "The calls in flight",
+);
+pub(super) static QUEUED: Metric = gauge(
+    "resilience.adaptive_limit.queued",
+    Unit::Count,
+    "The calls that wait for a slot",
 );
 pub(super) static BASELINE: Metric = gauge(
     "resilience.adaptive_limit.baseline",
@@ -101,9 +118,23 @@ pub(super) static RELOADS: Metric = Metric {
     text: "Changes of the settings from outside of the code, in force or refused",
 };
 
-static ALL: [&Metric; 12] = [
-    &ADMITTED, &REJECTED, &SUCCEEDED, &DROPPED, &IGNORED, &CANCELLED, &LIMIT, &IN_FLIGHT,
-    &BASELINE, &CHANGES, &LATENCY, &RELOADS,
+static ALL: [&Metric; 16] = [
+    &ADMITTED,
+    &REJECTED,
+    &QUEUE_FULL,
+    &WAIT_TIMED_OUT,
+    &WOULD_REJECT,
+    &SUCCEEDED,
+    &DROPPED,
+    &IGNORED,
+    &CANCELLED,
+    &LIMIT,
+    &IN_FLIGHT,
+    &QUEUED,
+    &BASELINE,
+    &CHANGES,
+    &LATENCY,
+    &RELOADS,
 ];
 
 /// Tells a recorder what the metrics are.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use ::metrics::SharedString;
 
 use super::names::{
-    ADMITTED, BASELINE, CANCELLED, DROPPED, IGNORED, IN_FLIGHT, LIMIT, Metric, REJECTED, SUCCEEDED,
-    Written,
+    ADMITTED, BASELINE, CANCELLED, DROPPED, IGNORED, IN_FLIGHT, LIMIT, Metric, QUEUE_FULL, QUEUED,
+    REJECTED, SUCCEEDED, WAIT_TIMED_OUT, WOULD_REJECT, Written,
 };
 use crate::id::Id;
 use crate::limit::instance::Instance;
@@ -54,6 +54,7 @@ struct Last {
 struct Levels {
     limit: u64,
     in_flight: u64,
+    queued: u64,
 }
 
 impl Labels {
@@ -191,6 +192,7 @@ impl Levels {
         Self {
             limit: snapshot.limit.into(),
             in_flight: snapshot.in_flight.into(),
+            queued: snapshot.queued.into(),
         }
     }
 
@@ -198,6 +200,7 @@ impl Levels {
         Self {
             limit: self.limit + other.limit,
             in_flight: self.in_flight + other.in_flight,
+            queued: self.queued + other.queued,
         }
     }
 
@@ -205,20 +208,25 @@ impl Levels {
         Self {
             limit: self.limit - part.limit,
             in_flight: self.in_flight - part.in_flight,
+            queued: self.queued - part.queued,
         }
     }
 
     fn write(self, label: &dyn Fn() -> SharedString, written: &mut Vec<Written>) {
         written.push(LIMIT.write([label()], self.limit as f64));
         written.push(IN_FLIGHT.write([label()], self.in_flight as f64));
+        written.push(QUEUED.write([label()], self.queued as f64));
     }
 }
 
 /// What each counter of calls has grown by.
-fn counts(now: &Counters, before: &Counters) -> [(&'static Metric, u64); 6] {
+fn counts(now: &Counters, before: &Counters) -> [(&'static Metric, u64); 9] {
     [
         (&ADMITTED, now.admitted, before.admitted),
         (&REJECTED, now.rejected, before.rejected),
+        (&QUEUE_FULL, now.queue_full, before.queue_full),
+        (&WAIT_TIMED_OUT, now.wait_timed_out, before.wait_timed_out),
+        (&WOULD_REJECT, now.would_reject, before.would_reject),
         (&SUCCEEDED, now.succeeded, before.succeeded),
         (&DROPPED, now.dropped, before.dropped),
         (&IGNORED, now.ignored, before.ignored),

@@ -9,7 +9,7 @@ use super::{Called, Expiry, Joined, Ticket};
 use crate::error::Error;
 use crate::limit::instance::{Admitted, Instance};
 use crate::limit::permit::Guard;
-use crate::limit::slots::{AtOnce, Full};
+use crate::limit::slots::AtOnce;
 use crate::sync::thread::{self, Thread};
 
 /// A call that asks for a slot when it is first polled, waits for it if it may, and keeps it between polls.
