@@ -184,7 +184,7 @@ impl Registry {
     /// that was used the longest time ago makes room for a new one. They have the settings of the limit `id`, which is the
     /// one that keys share when all others are in use.
     ///
-    /// See [`KeyedLimits`] for what is evicted when. On a 64-bit machine a limit takes about 3.7 kB, and 256 bytes more for each further thread
+    /// See [`KeyedLimits`] for what is evicted when. On a 64-bit machine a limit takes about 4 kB, and 256 bytes more for each further thread
     /// that calls through it.
     ///
     /// # Errors
