@@ -205,11 +205,6 @@ impl Instance {
         &self.clock
     }
 
-    /// When a wait that begins now is to end.
-    pub(crate) fn deadline(&self, max_wait: u64) -> u64 {
-        self.clock.now().saturating_add(max_wait)
-    }
-
     /// Takes a slot if one is free and nobody waits for it.
     #[inline]
     pub(crate) fn admit(&self) -> Result<Admitted, Full> {

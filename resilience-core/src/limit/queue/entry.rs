@@ -92,16 +92,16 @@ impl<I: Deref<Target = Instance>> Entry<I> {
     }
 
     fn join(&mut self, waker: &Waker) -> Poll<Result<Guard<&Instance>, Error>> {
-        let (ticket, max_wait) = match place(&self.instance, waker) {
+        let (ticket, deadline) = match place(&self.instance, waker) {
             Ok(Place::None(call)) => {
                 return Poll::Ready(Ok(Guard::of(&*self.instance, call)));
             }
-            Ok(Place::Of(ticket, max_wait)) => (ticket, max_wait),
+            Ok(Place::Of(ticket, deadline)) => (ticket, deadline),
             Err(error) => return Poll::Ready(Err(error)),
         };
         // From here on it gives up the place if it is dropped, also if the clock panics.
         self.state = State::Waiting(ticket);
-        set_alarm(&self.instance, ticket, self.instance.deadline(max_wait));
+        set_alarm(&self.instance, ticket, deadline);
         Poll::Pending
     }
 
@@ -164,16 +164,15 @@ fn enter(instance: &Instance) -> Result<Admitted, Error> {
 /// The rest of [`wait`] for a call that found no slot.
 fn block(instance: &Instance) -> Result<Admitted, Error> {
     let parked = Waker::from(Arc::new(Parked(thread::current())));
-    let (ticket, max_wait) = match place(instance, &parked)? {
+    let (ticket, deadline) = match place(instance, &parked)? {
         Place::None(call) => return Ok(call),
-        Place::Of(ticket, max_wait) => (ticket, max_wait),
+        Place::Of(ticket, deadline) => (ticket, deadline),
     };
     // Gives up the place if the clock panics.
     let mut entry = Entry {
         instance,
         state: State::Waiting(ticket),
     };
-    let deadline = instance.deadline(max_wait);
     // A thread wakes up by itself where the machine's time is what counts.
     let by_itself = instance.clock().is_the_systems();
     if !by_itself {
@@ -207,14 +206,16 @@ impl Wake for Parked {
 enum Place {
     /// It is admitted without one.
     None(Admitted),
-    /// It waits for at most so many nanoseconds.
+    /// It waits until that instant at most.
     Of(Ticket, u64),
 }
 
 /// Takes a place in the queue, unless there is a slot by now.
 fn place(instance: &Instance, waker: &Waker) -> Result<Place, Error> {
+    // Before others can see it wait: who sees that, and moves a clock on by as long as it may wait, ends the wait.
+    let asked = instance.clock().now();
     match instance.queue().join(instance.slots(), waker.clone()) {
-        Joined::Waits(ticket, max_wait) => Ok(Place::Of(ticket, max_wait)),
+        Joined::Waits(ticket, max_wait) => Ok(Place::Of(ticket, asked.saturating_add(max_wait))),
         Joined::AtOnce(admission) => match instance.begin(admission) {
             Ok(call) => Ok(Place::None(call)),
             Err(full) => Err(instance.rejection(full)),
