@@ -35,7 +35,7 @@ fn a_listener_hears_what_it_asked_for_and_nothing_else() {
     calls(&orders, &clock, 2, Outcome::Success);
 
     let made = "`orders` begins with limit 2";
-    let refused = "call of `orders` rejected: 2 in flight, limit 2";
+    let refused = "call of `orders` rejected, limit exceeded: 2 in flight, limit 2";
     let closed =
         "window of `orders` closed with 2 calls, 0 of them drops; limit 3: no overload, 1 more";
     let moved = "limit of `orders` from 2 to 3: no overload, 1 more";
@@ -124,7 +124,7 @@ fn limits_that_are_made_later_are_heard_by_listeners_of_the_registry() {
         heard.texts(),
         [
             "`late` begins with limit 2",
-            "call of `late` rejected: 2 in flight, limit 2",
+            "call of `late` rejected, limit exceeded: 2 in flight, limit 2",
             "limit of `late` from 2 to 1: 1 of 1 calls were drops",
             "`late-attribute` begins with limit 1",
         ]
@@ -333,7 +333,7 @@ fn rejections_are_told_as_long_as_somebody_listens_for_them() {
     rejected(&other);
     drop(second);
     rejected(&orders);
-    let of = |id| format!("call of `{id}` rejected: 2 in flight, limit 2");
+    let of = |id| format!("call of `{id}` rejected, limit exceeded: 2 in flight, limit 2");
     assert_eq!(of_orders.texts(), [of("orders"), of("orders")]);
     assert_eq!(of_all.texts(), [of("orders"), of("other")]);
 }
@@ -355,7 +355,7 @@ fn async_calls_tell_their_rejections_like_others() {
     });
     assert_eq!(
         heard.texts(),
-        ["call of `async` rejected: 1 in flight, limit 1"]
+        ["call of `async` rejected, limit exceeded: 1 in flight, limit 1"]
     );
 }
 
@@ -374,7 +374,7 @@ fn events_have_stable_names_for_machines() {
         *json.lock().unwrap(),
         [
             r#"{"event":"limit_made","id":"orders","limit":2}"#,
-            r#"{"event":"rejected","id":"orders","limit":2,"in_flight":2}"#,
+            r#"{"event":"rejected","id":"orders","limit":2,"in_flight":2,"reason":"limit_exceeded"}"#,
             concat!(
                 r#"{"event":"window_closed","id":"orders","decision":1,"duration":1000000000,"samples":1,"drops":0,"#,
                 r#""latency":1000000000.0,"max_in_flight":1,"limit":3,"reason":{"kind":"increase","by":1.0}}"#

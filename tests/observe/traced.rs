@@ -86,7 +86,7 @@ fn every_event_has_its_level_target_name_and_fields() {
         lines[..5],
         [
             r#"DEBUG resilience::adaptive_limit limit_made id="orders" limit=2"#,
-            r#"DEBUG resilience::adaptive_limit rejected id="orders" limit=2 in_flight=2"#,
+            r#"DEBUG resilience::adaptive_limit rejected id="orders" limit=2 in_flight=2 reason="limit_exceeded""#,
             r#"TRACE resilience::adaptive_limit window_closed id="orders" decision=1 duration_ns=1000000000 samples=1 drops=0 latency_ns=1000000000.0 max_in_flight=1 limit=3 reason="increase""#,
             r#"DEBUG resilience::adaptive_limit limit_changed id="orders" from=2 to=3 reason="increase" decision=1"#,
             "INFO resilience::settings reloaded limits=1",

@@ -17,7 +17,7 @@ use super::Event;
 ///
 /// let topics = Topics::LIMIT | Topics::WINDOWS;
 /// assert!(topics.contains(Topics::WINDOWS) && !topics.contains(Topics::REJECTIONS));
-/// assert_eq!(Topics::ALL - Topics::REJECTIONS - Topics::WINDOWS - Topics::LIMITS, Topics::default());
+/// assert_eq!(Topics::default(), Topics::LIMIT | Topics::SETTINGS);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Topics(u8);

@@ -63,7 +63,7 @@ impl Metrics {
 
     /// Sets how many ids have series of their own.
     ///
-    /// Each has some 40, and a recorder keeps them for good. Ids are taken as they come; limits beyond them are counted
+    /// Each has some 50, and a recorder keeps them for good. Ids are taken as they come; limits beyond them are counted
     /// together under the id `other`, whose gauges are sums. A limit with the id `other` is always among those.
     pub fn max_ids(mut self, ids: usize) -> Self {
         self.ids = ids;
