@@ -1,4 +1,6 @@
 //! Waits, cancellations, time-outs, panics, reloads and moves of the limit at once, on the system's clock.
+//!
+//! `RESILIENCE_SOAK_CALLS` says how many calls each storm makes; `ci/soak` makes many.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use resilience::event::{Event, Rejection, Topics};
 use resilience::limit::{Acquire, AdaptiveLimit, LimitConfig, Permit};
 use resilience::registry::Registry;
 use resilience::{Error, Outcome};
@@ -14,7 +17,14 @@ use resilience::{Error, Outcome};
 use crate::storm::Numbers;
 
 const THREADS: u64 = 4;
-const CALLS: u64 = 3000;
+
+/// How many calls each thread makes.
+fn calls() -> u64 {
+    let said = std::env::var("RESILIENCE_SOAK_CALLS").ok();
+    let calls: u64 = said.map_or(12_000, |said| said.parse().expect("a number of calls"));
+    calls / THREADS
+}
+
 /// Over the largest limit that the reloads set.
 const MOST: u32 = 6;
 
@@ -113,35 +123,81 @@ fn call(limit: &AdaptiveLimit, seen: &Seen, number: u64) {
     }
 }
 
-#[test]
-fn whatever_happens_to_those_who_wait_all_counts_add_up_in_the_end() {
+/// What the reloads change.
+#[derive(Clone, Copy, PartialEq)]
+enum Changed {
+    /// The limit, and how long and how many may wait.
+    Bounds,
+    /// Whether the limit is only observed, too.
+    Mode,
+    /// Whether it is switched off, too.
+    Enabled,
+}
+
+fn keys(changed: Changed, number: u64) -> Vec<(String, String)> {
+    let limit = 1 + number % u64::from(MOST);
+    let observed = changed != Changed::Bounds && number >> 16 & 3 == 0;
+    let off = changed == Changed::Enabled && number >> 18 & 3 == 0;
+    let keys = [
+        ("minLimit", "1".to_owned()),
+        ("initialLimit", limit.to_string()),
+        ("maxLimit", limit.to_string()),
+        // Waits that end by a slot, and waits that end by time.
+        (
+            "maxWait",
+            ["1ms", "2ms", "10s"][number as usize / 8 % 3].to_owned(),
+        ),
+        ("queueLimit", (1 + number / 32 % 5).to_string()),
+        (
+            "mode",
+            if observed { "observe" } else { "enforce" }.to_owned(),
+        ),
+        ("enabled", (!off).to_string()),
+    ];
+    let keys = keys.map(|(name, value)| {
+        let key = format!("instances.storm.adaptiveLimit.{name}");
+        (key, value)
+    });
+    keys.into()
+}
+
+/// The rejections that a listener of the registry heard of.
+#[derive(Default)]
+struct Heard {
+    rejected: AtomicU64,
+    full: AtomicU64,
+    timed_out: AtomicU64,
+}
+
+impl Heard {
+    fn hear(&self, event: &Event) {
+        if let Event::Rejected { reason, .. } = event {
+            Seen::add(&self.rejected);
+            match reason {
+                Rejection::QueueFull => Seen::add(&self.full),
+                Rejection::WaitTimedOut => Seen::add(&self.timed_out),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn storm(changed: Changed) {
+    let calls = calls();
     let settings = Arc::new(AtomicU64::new(0));
     let said = settings.clone();
     let registry = Registry::builder()
         .values("test", move || {
-            let number = said.load(Ordering::Relaxed);
-            let limit = 1 + number % u64::from(MOST);
-            let keys = [
-                ("minLimit", "1".to_owned()),
-                ("initialLimit", limit.to_string()),
-                ("maxLimit", limit.to_string()),
-                // Waits that end by a slot, and waits that end by time.
-                (
-                    "maxWait",
-                    ["1ms", "2ms", "10s"][number as usize / 8 % 3].to_owned(),
-                ),
-                ("queueLimit", (1 + number / 32 % 5).to_string()),
-            ];
-            Ok::<_, Error>(keys.map(|(name, value)| {
-                let key = format!("instances.storm.adaptiveLimit.{name}");
-                (key, value)
-            }))
+            Ok::<_, Error>(keys(changed, said.load(Ordering::Relaxed)))
         })
         .build()
         .unwrap();
     let config = LimitConfig::new().window(std::time::Duration::from_millis(1));
     let config = config.algorithm("aimd").min_window_samples(1);
     let limit = registry.register("storm", config).unwrap();
+    let heard = Arc::new(Heard::default());
+    let hears = heard.clone();
+    let _subscription = registry.subscribe_to(Topics::ALL, move |event| hears.hear(event));
     let seen = Seen::default();
     std::thread::scope(|scope| {
         let callers: Vec<_> = (1..=THREADS)
@@ -149,7 +205,7 @@ fn whatever_happens_to_those_who_wait_all_counts_add_up_in_the_end() {
                 let (limit, seen) = (&limit, &seen);
                 scope.spawn(move || {
                     let mut numbers = Numbers(thread);
-                    for _ in 0..CALLS {
+                    for _ in 0..calls {
                         call(limit, seen, numbers.next());
                     }
                 })
@@ -162,17 +218,31 @@ fn whatever_happens_to_those_who_wait_all_counts_add_up_in_the_end() {
             if numbers.next().is_multiple_of(4) {
                 limit.reset();
             }
+            assert!(u64::from(registry.snapshot().limits[0].queued) <= THREADS);
             std::thread::yield_now();
         }
         for caller in callers {
             caller.join().unwrap();
         }
     });
+    // Whatever was set last: what is left is looked at with the limit in force.
+    settings.store(u64::MAX, Ordering::Relaxed);
+    registry.reload().unwrap();
     let snapshot = limit.snapshot();
     assert_eq!((snapshot.in_flight, snapshot.queued), (0, 0));
-    assert!(seen.most.into_inner() <= MOST);
+    if changed == Changed::Bounds {
+        assert!(seen.most.into_inner() <= MOST);
+    }
     let counters = snapshot.counters;
-    assert_eq!(counters.admitted, seen.admitted.into_inner());
+    let rejections = [&heard.rejected, &heard.full, &heard.timed_out];
+    assert_eq!(
+        rejections.map(|heard| heard.load(Ordering::Relaxed)),
+        [
+            counters.rejected,
+            counters.queue_full,
+            counters.wait_timed_out
+        ]
+    );
     assert_eq!(counters.queue_full, seen.full.into_inner());
     // One that is abandoned may have had its time up before: then it counts as that.
     let abandoned = seen.abandoned.into_inner();
@@ -183,11 +253,29 @@ fn whatever_happens_to_those_who_wait_all_counts_add_up_in_the_end() {
         counters.succeeded + counters.dropped + counters.ignored + counters.cancelled,
         counters.admitted
     );
+    // Those that passed while the limit was switched off are not counted.
+    let uncounted = seen.admitted.into_inner() - counters.admitted;
+    assert!(uncounted == 0 || changed == Changed::Enabled);
     assert_eq!(
-        counters.admitted + counters.rejected + counters.wait_cancelled,
-        THREADS * CALLS
+        counters.admitted + counters.rejected + counters.wait_cancelled + uncounted,
+        THREADS * calls
     );
     // The limit is whole: as many may come as it says, and nobody is taken for one who waits.
     let whole: Vec<_> = std::iter::from_fn(|| limit.try_acquire().ok()).collect();
     assert_eq!(whole.len() as u32, limit.limit());
+}
+
+#[test]
+fn whatever_happens_to_those_who_wait_all_counts_add_up_in_the_end() {
+    storm(Changed::Bounds);
+}
+
+#[test]
+fn all_counts_add_up_though_the_limit_is_at_times_only_observed() {
+    storm(Changed::Mode);
+}
+
+#[test]
+fn all_counts_add_up_though_the_limit_is_at_times_switched_off() {
+    storm(Changed::Enabled);
 }

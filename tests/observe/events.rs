@@ -1,7 +1,9 @@
 //! What listeners hear, and that nothing they do is felt by anyone else.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Poll, Waker};
 
 use resilience::event::{Event, Reason, Topics};
 use resilience::limit::{AdaptiveLimit, LimitConfig, Subscription};
@@ -130,6 +132,99 @@ fn limits_that_are_made_later_are_heard_by_listeners_of_the_registry() {
         ]
     );
     assert!(of_early.texts().is_empty());
+}
+
+#[test]
+fn limits_by_key_are_heard_each_time_that_they_are_made() {
+    let (registry, _clock) = manual();
+    moving(&registry, "tenant");
+    let tenants = registry.keyed("tenant", 1).unwrap();
+    let heard = Heard::default();
+    let _subscription = registry.subscribe_to(Topics::LIMITS, heard.listener());
+    for key in ["acme", "acme", "other", "acme"] {
+        tenants.get(key).unwrap();
+    }
+    let made = ["acme", "other", "acme"].map(|key| format!("`tenant/{key}` begins with limit 2"));
+    assert_eq!(heard.texts(), made);
+    // One that shares the family's own is none.
+    let _held = tenants.get("acme").unwrap();
+    tenants.get("beyond").unwrap();
+    assert!(heard.texts().is_empty());
+}
+
+/// A limit of one call that has one more wait for a second.
+fn waits(registry: &Registry) -> AdaptiveLimit {
+    let config = LimitConfig::new()
+        .initial_limit(1)
+        .max_limit(1)
+        .max_wait(seconds(1))
+        .queue_limit(1);
+    registry.register("orders", config).unwrap()
+}
+
+#[test]
+fn rejections_of_those_who_wait_say_why() {
+    let (registry, clock) = manual();
+    let orders = waits(&registry);
+    let heard = Heard::default();
+    let _subscription = registry.subscribe_to(Topics::REJECTIONS, heard.listener());
+    let _held = orders.try_acquire().unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+
+    let mut waiting = Box::pin(orders.acquire_async());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    assert!(orders.acquire().unwrap_err().is_queue_full());
+    clock.advance(seconds(1));
+    assert!(waiting.as_mut().poll(&mut context).is_ready());
+    let mut dropped = Box::pin(orders.acquire_async());
+    assert!(dropped.as_mut().poll(&mut context).is_pending());
+    clock.advance(seconds(1));
+    drop(dropped);
+    // Its wait was not over.
+    let mut cancelled = Box::pin(orders.acquire_async());
+    assert!(cancelled.as_mut().poll(&mut context).is_pending());
+    drop(cancelled);
+    orders.try_acquire().unwrap_err();
+
+    let told = [
+        "queue full",
+        "wait timed out",
+        "wait timed out",
+        "limit exceeded",
+    ]
+    .map(|reason| format!("call of `orders` rejected, {reason}: 1 in flight, limit 1"));
+    assert_eq!(heard.texts(), told);
+}
+
+#[test]
+fn a_listener_may_end_waits_and_take_their_slots_while_it_is_told_of_one() {
+    let (registry, clock) = manual();
+    let orders = waits(&registry);
+    let held = Mutex::new(Some(orders.try_acquire_owned().unwrap()));
+    let (within, moved) = (orders.clone(), clock.clone());
+    let _subscription = registry.subscribe_to(Topics::REJECTIONS, move |_| {
+        // One more waits, its time is up while it is told, and then the slot comes free.
+        let mut context = Context::from_waker(Waker::noop());
+        let mut waiting = Box::pin(within.acquire_async());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        moved.advance(seconds(1));
+        drop(held.lock().unwrap().take());
+        let Poll::Ready(Err(error)) = waiting.as_mut().poll(&mut context) else {
+            panic!("the wait was over before the slot came free");
+        };
+        assert!(error.is_wait_timed_out());
+        drop(within.acquire().unwrap());
+    });
+    let mut context = Context::from_waker(Waker::noop());
+    let mut waiting = Box::pin(orders.acquire_async());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    clock.advance(seconds(1));
+    assert!(waiting.as_mut().poll(&mut context).is_ready());
+    let snapshot = orders.snapshot();
+    assert_eq!((snapshot.in_flight, snapshot.queued), (0, 0));
+    // The listener came to its end: a panic of it would not be seen.
+    assert_eq!(snapshot.counters.admitted, 2);
+    assert_eq!(snapshot.counters.wait_timed_out, 2);
 }
 
 #[test]

@@ -355,3 +355,52 @@ fn admitted_and_rejected_calls_write_nothing() {
     rejected(&orders);
     assert!(recorded.0.call_back.lock().unwrap().is_some());
 }
+
+#[test]
+fn limits_by_key_have_series_and_are_evicted_as_if_nobody_looked() {
+    let (registry, clock) = manual();
+    moving(&registry, "tenant");
+    let tenants = registry.keyed("tenant", 1).unwrap();
+    let recorded = Recorded::default();
+    let metrics = recorded.attach(&registry);
+    let series = [
+        "adaptive_limit.limit{id=tenant/acme}",
+        "adaptive_limit.in_flight{id=tenant/acme}",
+        "calls.admitted{kind=adaptive_limit,id=tenant/acme}",
+    ];
+    {
+        let acme = tenants.get("acme").unwrap();
+        assert_eq!(recorded.values(series), [2, 0, 0]);
+        let held = acme.try_acquire().unwrap();
+        metrics.update();
+        assert_eq!(recorded.values(series), [2, 1, 1]);
+        calls(&acme, &clock, 1, Outcome::Success);
+        drop(held);
+        metrics.update();
+        assert_eq!(recorded.values(series)[1..], [0, 2]);
+    }
+    assert_eq!(tenants.get("other").unwrap().id().as_str(), "tenant/other");
+    metrics.update();
+    assert_eq!(recorded.values(series), [0, 0, 2]);
+    assert_eq!(
+        recorded.values(["adaptive_limit.limit{id=tenant/other}"]),
+        [2]
+    );
+    // Back again, it has counted nothing yet, and the series goes on.
+    let acme = tenants.get("acme").unwrap();
+    drop(acme.try_acquire().unwrap());
+    metrics.update();
+    assert_eq!(recorded.values(series), [2, 0, 3]);
+    let counts = tenants.snapshot();
+    assert_eq!((counts.evicted, counts.overflowed), (2, 0));
+}
+
+#[test]
+fn a_limit_by_key_that_was_there_before_the_metrics_is_evicted_too() {
+    let (registry, _clock) = manual();
+    moving(&registry, "tenant");
+    let tenants = registry.keyed("tenant", 1).unwrap();
+    drop(tenants.get("acme").unwrap());
+    let _metrics = Recorded::default().attach(&registry);
+    assert_eq!(tenants.get("other").unwrap().id().as_str(), "tenant/other");
+}
