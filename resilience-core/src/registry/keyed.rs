@@ -196,7 +196,8 @@ impl Member {
     /// Whether nobody can know it but the family. Nobody can get to know it meanwhile, since the caller has the family to
     /// itself.
     fn is_idle(&mut self) -> bool {
-        // Not merely counted: what the last holder did is seen, such as that its call has ended.
+        // Not merely counted: what the last holder did is seen, such as that its call has ended. A weak pointer is a holder
+        // too, since it may become one at any time.
         Arc::get_mut(&mut self.instance).is_some_and(|instance| instance.is_idle())
     }
 }

@@ -10,7 +10,7 @@ use super::names::{
     REJECTED, SUCCEEDED, WAIT_TIMED_OUT, WOULD_REJECT, Written,
 };
 use crate::id::Id;
-use crate::limit::instance::Instance;
+use crate::limit::queue::Queue;
 use crate::limit::{AdaptiveLimit, Counters, Snapshot};
 
 /// The value of the label `id` for all ids that are beyond the cap.
@@ -39,8 +39,9 @@ struct Labels {
 
 /// What was written last of one limit.
 struct Last {
-    /// Which limit of that id it was.
-    instance: Weak<Instance>,
+    /// Which limit of that id it was, told by its queue. A pointer to the instance itself, also a weak one, would keep it
+    /// from being evicted.
+    queue: Weak<Queue>,
     counters: Counters,
     levels: Levels,
     own_label: bool,
@@ -113,9 +114,9 @@ impl Seen {
         let own_label = self.labels.has(&snapshot.id);
         let last = self.limits.entry(snapshot.id.clone());
         let last = last.or_insert_with(|| Last::nothing(limit, own_label));
-        if last.instance.as_ptr() != Arc::as_ptr(limit.instance()) {
+        if last.queue.as_ptr() != Arc::as_ptr(limit.instance().queue()) {
             // Another one of that id: what it counts began with it.
-            last.instance = Arc::downgrade(limit.instance());
+            last.queue = Arc::downgrade(limit.instance().queue());
             last.counters = Counters::default();
         }
         let label = || -> SharedString {
@@ -177,7 +178,7 @@ impl Seen {
 impl Last {
     fn nothing(limit: &AdaptiveLimit, own_label: bool) -> Self {
         Self {
-            instance: Arc::downgrade(limit.instance()),
+            queue: Arc::downgrade(limit.instance().queue()),
             counters: Counters::default(),
             levels: Levels::default(),
             own_label,
