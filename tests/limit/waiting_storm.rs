@@ -136,8 +136,8 @@ enum Changed {
 
 fn keys(changed: Changed, number: u64) -> Vec<(String, String)> {
     let limit = 1 + number % u64::from(MOST);
-    let observed = changed != Changed::Bounds && number >> 16 & 3 == 0;
-    let off = changed == Changed::Enabled && number >> 18 & 3 == 0;
+    let observed = changed != Changed::Bounds && (number >> 16).is_multiple_of(4);
+    let off = changed == Changed::Enabled && (number >> 18).is_multiple_of(4);
     let keys = [
         ("minLimit", "1".to_owned()),
         ("initialLimit", limit.to_string()),
@@ -196,8 +196,8 @@ fn storm(changed: Changed) {
     let config = config.algorithm("aimd").min_window_samples(1);
     let limit = registry.register("storm", config).unwrap();
     let heard = Arc::new(Heard::default());
-    let hears = heard.clone();
-    let _subscription = registry.subscribe_to(Topics::ALL, move |event| hears.hear(event));
+    let listening = heard.clone();
+    let _subscription = registry.subscribe_to(Topics::ALL, move |event| listening.hear(event));
     let seen = Seen::default();
     std::thread::scope(|scope| {
         let callers: Vec<_> = (1..=THREADS)
