@@ -7,7 +7,7 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::super::instance::Instance;
-use super::super::listeners::Listeners;
+use super::super::listeners::RegistryListeners;
 use super::super::slots::{AtOnce, Rules};
 use super::super::{LimitConfig, queue};
 use super::*;
@@ -86,8 +86,10 @@ impl Limit {
     }
 }
 
+type Run = Box<dyn FnOnce(&Limit) + Send>;
+
 /// Runs what is given beside each other on the limit, and waits for all of it.
-fn beside<const N: usize>(limit: &Arc<Limit>, runs: [Box<dyn FnOnce(&Limit) + Send>; N]) {
+fn beside<const N: usize>(limit: &Arc<Limit>, runs: [Run; N]) {
     let threads = runs.map(|run| {
         let limit = limit.clone();
         thread::spawn(move || run(&limit))
@@ -245,7 +247,7 @@ fn instance(clock: &ManualClock) -> Instance {
         "model".into(),
         config.settle(bounds, None, None).into(),
         SharedClock::Other(std::sync::Arc::new(clock.clone())),
-        Listeners::default(),
+        &RegistryListeners::default(),
     )
 }
 
