@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `limit_changed` | debug | `resilience::adaptive_limit` | `id`, `from`, `to`, `reason`, `decision` |
 //! | `window_closed` | trace | `resilience::adaptive_limit` | `id`, `decision`, `duration_ns`, `samples`, `drops`, `latency_ns` if there is one, `max_in_flight`, `limit`, `reason` |
-//! | `rejected` | debug | `resilience::adaptive_limit` | `id`, `limit`, `in_flight` |
+//! | `rejected` | debug | `resilience::adaptive_limit` | `id`, `limit`, `in_flight`, `reason` |
 //! | `limit_made` | debug | `resilience::adaptive_limit` | `id`, `limit` |
 //! | `reloaded` | info | `resilience::settings` | `limits` |
 //! | `reload_refused` | warn | `resilience::settings` | `error` |
