@@ -42,10 +42,8 @@ const fn gauge(name: &'static str, unit: Unit, text: &'static str) -> Metric {
     }
 }
 
-pub(super) static ADMITTED: Metric = of_calls(
-    "resilience.calls.admitted",
-    "Calls that were let through",
-);
+pub(super) static ADMITTED: Metric =
+    of_calls("resilience.calls.admitted", "Calls that were let through");
 pub(super) static REJECTED: Metric = of_calls(
     "resilience.calls.rejected",
     "Calls that were rejected and did not run",
