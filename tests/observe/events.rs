@@ -10,7 +10,7 @@ use resilience::limit::{AdaptiveLimit, LimitConfig, Subscription};
 use resilience::registry::Registry;
 use resilience::{Outcome, adaptive_limit};
 
-use crate::support::{Heard, builder, calls, manual, moving, rejected, seconds};
+use crate::support::{Heard, calls, manual, moving, rejected, seconds, with_setting};
 
 #[test]
 fn a_listener_hears_what_it_asked_for_and_nothing_else() {
@@ -229,19 +229,7 @@ fn a_listener_may_end_waits_and_take_their_slots_while_it_is_told_of_one() {
 
 #[test]
 fn reloads_and_what_they_do_to_limits_are_told() {
-    let text = Arc::new(Mutex::new("3"));
-    let source = text.clone();
-    let (builder, _clock) = builder();
-    let registry = builder
-        .values("a test's own", move || {
-            let value = *source.lock().unwrap();
-            Ok::<_, &str>(vec![(
-                "instances.orders.adaptiveLimit.maxLimit".to_owned(),
-                value.to_owned(),
-            )])
-        })
-        .build()
-        .unwrap();
+    let (registry, _clock, text) = with_setting("instances.orders.adaptiveLimit.maxLimit", "3");
     let _orders = registry
         .register("orders", LimitConfig::new().min_limit(1))
         .unwrap();

@@ -12,7 +12,7 @@ use resilience::integrations::metrics::{Attached, Metrics};
 use resilience::limit::LimitConfig;
 use resilience::registry::Registry;
 
-use crate::support::{builder, calls, manual, moving, rejected};
+use crate::support::{calls, manual, moving, rejected, with_setting};
 
 /// A recorder that can be read, and that may call back when it is written to.
 #[derive(Clone, Default)]
@@ -237,17 +237,7 @@ fn ids_beyond_the_cap_are_one_series_whose_gauges_are_sums() {
 
 #[test]
 fn label_keys_are_those_of_the_guide_on_every_series_and_so_are_types_and_units() {
-    let value = Arc::new(Mutex::new("50"));
-    let source = value.clone();
-    let (builder, clock) = builder();
-    let registry = builder
-        .values("a test's own", move || {
-            let value = (*source.lock().unwrap()).to_owned();
-            let key = "defaults.adaptiveLimit.maxLimit".to_owned();
-            Ok::<_, &str>(vec![(key, value)])
-        })
-        .build()
-        .unwrap();
+    let (registry, clock, value) = with_setting("defaults.adaptiveLimit.maxLimit", "50");
     let recorded = Recorded::default();
     let metrics = Metrics::new()
         .max_ids(2)

@@ -25,6 +25,24 @@ pub(crate) fn manual() -> (Registry, ManualClock) {
     (builder.build().unwrap(), clock)
 }
 
+/// A registry on a clock that the test moves, and the value of a key of its settings, for the test to change.
+pub(crate) fn with_setting(
+    key: &'static str,
+    value: &'static str,
+) -> (Registry, ManualClock, Arc<Mutex<&'static str>>) {
+    let value = Arc::new(Mutex::new(value));
+    let source = value.clone();
+    let (builder, clock) = builder();
+    let registry = builder
+        .values("a test's own", move || {
+            let value = (*source.lock().unwrap()).to_owned();
+            Ok::<_, &str>(vec![(key.to_owned(), value)])
+        })
+        .build()
+        .unwrap();
+    (registry, clock, value)
+}
+
 /// A limit that moves with every window of one call or more: by one up, or down by a tenth after a drop.
 pub(crate) fn moving(registry: &Registry, id: &str) -> AdaptiveLimit {
     let config = LimitConfig::new()

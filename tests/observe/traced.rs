@@ -11,7 +11,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber, subscriber};
 
-use crate::support::{builder, calls, moving, rejected};
+use crate::support::{calls, moving, rejected, with_setting};
 
 /// Keeps events as text: level, target, name, then the fields in their order.
 #[derive(Clone, Default)]
@@ -59,17 +59,7 @@ impl Subscriber for Lines {
 
 #[test]
 fn every_event_has_its_level_target_name_and_fields() {
-    let value = Arc::new(Mutex::new("50"));
-    let source = value.clone();
-    let (builder, clock) = builder();
-    let registry = builder
-        .values("a test's own", move || {
-            let value = (*source.lock().unwrap()).to_owned();
-            let key = "defaults.adaptiveLimit.maxLimit".to_owned();
-            Ok::<_, &str>(vec![(key, value)])
-        })
-        .build()
-        .unwrap();
+    let (registry, clock, value) = with_setting("defaults.adaptiveLimit.maxLimit", "50");
     let lines = Lines::default();
     let _traced = traced::subscribe_to(&registry, Topics::ALL);
     subscriber::with_default(lines.clone(), || {

@@ -289,7 +289,7 @@ impl Instances {
             look(instance);
         }
         for family in self.families() {
-            family.each(&mut look);
+            family.each(|instance, _| look(instance));
         }
     }
 
@@ -621,7 +621,7 @@ impl Instances {
             changes.reconfigure(instance, &settings);
         }
         for family in families {
-            family.reconfigure(|instance, settings| changes.reconfigure(instance, settings));
+            family.each(|instance, settings| changes.reconfigure(instance, settings));
         }
         Ok(changes)
     }

@@ -407,8 +407,9 @@ impl Family {
         members.own = own;
     }
 
-    /// Hands each member its settings. They are held one at a time, so that none is kept from being evicted for long.
-    pub(crate) fn reconfigure(&self, mut hand: impl FnMut(Arc<Instance>, &Arc<LimitSettings>)) {
+    /// Hands out each member with the settings that are for it. They are held one at a time, so that none is kept from being
+    /// evicted for long.
+    pub(crate) fn each(&self, mut hand: impl FnMut(Arc<Instance>, &Arc<LimitSettings>)) {
         for key in self.keys() {
             let found = {
                 let members = self.read();
@@ -417,21 +418,6 @@ impl Family {
             };
             if let Some((instance, settings)) = found {
                 hand(instance, &settings);
-            }
-        }
-    }
-
-    /// Hands out each member, held one at a time as well.
-    #[cfg(feature = "metrics")]
-    pub(crate) fn each(&self, look: &mut impl FnMut(Arc<Instance>)) {
-        for key in self.keys() {
-            let found = self
-                .read()
-                .by_key
-                .get(&key)
-                .map(|member| member.instance.clone());
-            if let Some(instance) = found {
-                look(instance);
             }
         }
     }
