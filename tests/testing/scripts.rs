@@ -90,6 +90,41 @@ fn sync_calls_block_until_another_thread_advances_the_clock() {
     });
 }
 
+/// Whoever sees a call begun may move the clock, and it ends a latency after the moment at which it was seen.
+#[test]
+fn a_call_has_its_end_before_others_see_it_begun() {
+    const CALLS: u64 = 2_000;
+    let test = TestRegistry::new();
+    let dependency = test.dependency(Script::always(MS, 7));
+    std::thread::scope(|scope| {
+        let calls =
+            scope.spawn(|| (0..CALLS).for_each(|_| assert_eq!(dependency.call_blocking(), 7)));
+        let missed = (1..=CALLS).find(|&number| {
+            while dependency.begun() < number {
+                std::thread::yield_now();
+            }
+            test.advance(MS);
+            // It is over, or wants to be woken later than that.
+            loop {
+                let now = test.clock().now();
+                let late = test.clock().next_wake().is_some_and(|wake| wake > now);
+                if dependency.begun() > number || calls.is_finished() {
+                    break false;
+                }
+                if late {
+                    break true;
+                }
+                std::thread::yield_now();
+            }
+        });
+        // So that a call that ends too late fails the test, and does not hang it.
+        while !calls.is_finished() {
+            test.advance(MS);
+        }
+        assert_eq!(missed, None);
+    });
+}
+
 #[test]
 fn under_a_runtime_a_pending_call_is_woken_by_the_clock() {
     let test = TestRegistry::new();

@@ -128,12 +128,14 @@ impl<T> Dependency<T> {
             drop(state);
             panic!("the script of the dependency is over, and this is call {number}");
         };
+        // Read before anybody can see the call as pending: whoever does may move the clock.
+        let ends = self.0.clock.now().saturating_add(nanos(latency));
         state.pending += 1;
         drop(state);
         self.0.begins_or_ends.notify_all();
         Pending {
             dependency: &self.0,
-            ends: self.0.clock.now().saturating_add(nanos(latency)),
+            ends,
             answer: Some(answer),
         }
     }
