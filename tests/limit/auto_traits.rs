@@ -3,9 +3,10 @@
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use resilience::event::Event;
+use resilience::event::Subscription;
 use resilience::limit::algorithm::{Aimd, Decision, Gradient2, Vegas};
 use resilience::limit::window::Window;
-use resilience::limit::{AdaptiveLimit, LimitConfig, Permit, Snapshot, Subscription};
+use resilience::limit::{AdaptiveLimit, LimitConfig, Permit, Snapshot};
 use resilience::registry::{Builder, Registry, RegistrySnapshot};
 use resilience::time::{ManualClock, SystemClock};
 use resilience::{Error, Id, Outcome};

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
+use resilience::event::Subscription;
 use resilience::event::{Event, Reason};
+use resilience::limit::LimitConfig;
 use resilience::limit::algorithm::{Algorithm, Close, Decision};
 use resilience::limit::window::{Window, WindowRule};
-use resilience::limit::{LimitConfig, Subscription};
 use resilience::registry::Registry;
 use resilience::time::Clock;
 use resilience::{Outcome, limit::AdaptiveLimit};

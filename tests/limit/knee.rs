@@ -5,8 +5,9 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use resilience::Outcome;
+use resilience::event::Subscription;
 use resilience::event::{Event, Reason};
-use resilience::limit::{AdaptiveLimit, LimitConfig, Permit, Subscription};
+use resilience::limit::{AdaptiveLimit, LimitConfig, Permit};
 use resilience::time::{Clock, ManualClock};
 
 use crate::support::{limit, millis};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 
-use resilience::event::{Event, Reason, Topics};
-use resilience::limit::{AdaptiveLimit, LimitConfig, Subscription};
+use resilience::event::{Event, Reason, Subscription, Topics};
+use resilience::limit::{AdaptiveLimit, LimitConfig};
 use resilience::registry::Registry;
 use resilience::{Outcome, adaptive_limit};
 

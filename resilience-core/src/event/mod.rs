@@ -1,11 +1,13 @@
 //! What happens to a limit, told to listeners. Events carry ids and numbers, nothing that needs a lock.
 
+pub(crate) mod listeners;
 #[cfg(all(test, feature = "serde"))]
 mod pins;
 mod reason;
 mod rejection;
 mod topics;
 
+pub use listeners::Subscription;
 pub use reason::Reason;
 pub use rejection::Rejection;
 pub use topics::Topics;

@@ -14,8 +14,8 @@
 
 use ::tracing::{Level, event};
 
+use crate::event::Subscription;
 use crate::event::{Event, Topics};
-use crate::limit::Subscription;
 use crate::registry::Registry;
 
 /// The target of what happens to limits.

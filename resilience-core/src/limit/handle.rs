@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::instance::{Instance, InstanceRef};
-use super::listeners::Subscription;
 use super::permit::{Guard, Permit};
 use super::queue::Entry;
 use super::snapshot::Snapshot;
 use crate::error::Error;
+use crate::event::listeners::Subscription;
 use crate::event::{Event, Topics};
 use crate::id::Id;
 

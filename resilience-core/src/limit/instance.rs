@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::algorithm::{Close, Decision};
-use super::listeners::{Listeners, RegistryListeners};
 use super::log2::{natural, natural_square};
 use super::queue::{Called, Queue, Ticket};
 use super::running::Running;
@@ -18,6 +17,7 @@ use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
 use super::tape::{Beginning, Note, Tape};
 use super::window::{Window, WindowRule};
 use crate::error::Error;
+use crate::event::listeners::{Listeners, RegistryListeners};
 use crate::event::{Event, Reason, Rejection, Topics};
 use crate::id::Id;
 use crate::outcome::Outcome;

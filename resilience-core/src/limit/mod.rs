@@ -4,7 +4,6 @@ pub mod algorithm;
 mod config;
 mod handle;
 pub(crate) mod instance;
-pub(crate) mod listeners;
 mod log2;
 #[cfg(all(test, loom))]
 mod models;
@@ -21,6 +20,5 @@ pub mod window;
 
 pub use config::{Kinds, LimitConfig, Mode, Preset};
 pub use handle::{Acquire, AdaptiveLimit};
-pub use listeners::Subscription;
 pub use permit::Permit;
 pub use snapshot::{Counters, LastWindow, Snapshot};

@@ -8,10 +8,10 @@ use loom::thread;
 use super::LimitConfig;
 use super::algorithm::{Algorithm, Bounds, Decision};
 use super::instance::Instance;
-use super::listeners::RegistryListeners;
 use super::settings::LimitSettings;
 use super::window::Window;
 use crate::event::Reason;
+use crate::event::listeners::RegistryListeners;
 use crate::outcome::Outcome;
 use crate::time::{ManualClock, SharedClock};
 

@@ -26,9 +26,10 @@ pub use snapshot::RegistrySnapshot;
 pub use watch::Watch;
 
 use crate::error::{Error, Origin};
+use crate::event::Subscription;
 use crate::event::{Event, Topics};
 use crate::id::Id;
-use crate::limit::{AdaptiveLimit, LimitConfig, Subscription};
+use crate::limit::{AdaptiveLimit, LimitConfig};
 use call_site::CallSite;
 use instances::{Ask, Instances};
 use layers::{Layer, Origins};

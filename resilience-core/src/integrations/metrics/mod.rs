@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ::metrics::{Recorder, with_recorder};
 
+use crate::event::Subscription;
 use crate::event::{Event, Topics};
-use crate::limit::Subscription;
 use crate::registry::Registry;
 use names::{CHANGES, LATENCY, RELOADS, Written, describe};
 use seen::Seen;

@@ -7,10 +7,10 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::super::instance::Instance;
-use super::super::listeners::RegistryListeners;
 use super::super::slots::{AtOnce, Rules};
 use super::super::{LimitConfig, queue};
 use super::*;
+use crate::event::listeners::RegistryListeners;
 use crate::outcome::Outcome;
 use crate::time::{ManualClock, SharedClock};
 

@@ -1,11 +1,11 @@
-//! Who is told of what happens to a limit.
+//! Who is told of what happens to an instance.
 
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::event::{Event, Topics};
+use super::{Event, Topics};
 use crate::sync::contained;
 
 type Listener = dyn Fn(&Event) + Send + Sync;
