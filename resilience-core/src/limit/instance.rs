@@ -12,7 +12,7 @@ use super::running::Running;
 use super::settings::LimitSettings;
 use super::slots::{self, AtOnce, Full, Slots};
 use super::snapshot::{Counters, LastWindow, Snapshot};
-use super::stripes::{Admission, Call, Kind, Reading, Stripes, Sums};
+use super::stripes::{self, Admission, Call, Ended, Kind, Reading, Stripes, Success, Sums};
 #[cfg(all(feature = "testing", not(loom)))]
 use super::tape::{Beginning, Note, Tape};
 use super::window::{Window, WindowRule};
@@ -208,10 +208,10 @@ impl Instance {
     /// Takes a slot if one is free and nobody waits for it.
     #[inline]
     pub(crate) fn admit(&self) -> Result<Admitted, Full> {
-        match self.slots.try_acquire() {
+        match self.slots.acquire() {
             AtOnce::Admitted { in_flight } => Ok(self.start(in_flight)),
             AtOnce::Full(full) => Err(full),
-            AtOnce::Unusual => self.admit_unusually(),
+            AtOnce::Raced | AtOnce::Unusual => self.admit_unusually(),
         }
     }
 
@@ -237,25 +237,18 @@ impl Instance {
     // Out of line, as `end` is: what is inlined into each limited function is only what a rejection needs.
     #[inline(never)]
     pub(crate) fn start(&self, holds: u32) -> Admitted {
-        let call = Admitted {
-            started: 0,
-            holds,
-            epoch: 0,
-        };
+        let call = Admitted::holding(holds);
         // A clock is foreign code: if it panics, there is no permit yet that would give the slot back.
         let slot = Slot(self, call);
         let started = self.clock.now();
-        self.stripes.admit(Admission {
+        let window = self.pace.window.load(Ordering::Relaxed);
+        self.stripes.add(move || Admission {
             started,
             in_flight: call.in_flight(),
-            window: self.pace.window.load(Ordering::Relaxed),
+            window,
         });
         slot.hand_over();
-        Admitted {
-            started,
-            holds,
-            epoch: self.epoch(),
-        }
+        Admitted::new(started, holds, self.epoch())
     }
 
     /// Gives back what a call holds.
@@ -326,7 +319,7 @@ impl Instance {
     /// Counts a call that was rejected, and tells of it.
     #[inline]
     fn rejected(&self, limit: u32, in_flight: u32, reason: Rejection) {
-        self.stripes.reject();
+        self.stripes.add(|| stripes::Rejection);
         if self.listeners.may_hear_rejections() {
             self.tell_rejection(limit, in_flight, reason);
         }
@@ -360,7 +353,32 @@ impl Instance {
         let slot = Slot(self, call);
         let ended = self.clock.now();
         drop(slot);
-        let counts = call.epoch == self.epoch();
+        // What is usual is told apart here, where all it takes is in registers.
+        if outcome == Some(Outcome::Success) && call.epoch() == self.epoch() {
+            let call = self.call(call, ended);
+            self.stripes.add(move || Success(call));
+        } else {
+            self.add_otherwise(call, ended, outcome);
+        }
+        if ended >= self.pace.next_close.load(Ordering::Relaxed) && outcome.is_some() {
+            self.close_window(ended);
+        }
+    }
+
+    #[inline]
+    fn call(&self, call: Admitted, ended: u64) -> Call {
+        Call {
+            started: call.started,
+            ended,
+            in_flight: call.in_flight(),
+            window: self.pace.window.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Adds up a call that is not simply a success.
+    #[inline(never)]
+    fn add_otherwise(&self, call: Admitted, ended: u64, outcome: Option<Outcome>) {
+        let counts = call.epoch() == self.epoch();
         let kind = match outcome {
             Some(Outcome::Success) if counts => Kind::Success,
             Some(Outcome::Success) => Kind::StaleSuccess,
@@ -374,16 +392,8 @@ impl Instance {
             Some(Outcome::Ignored) => Kind::Ignored,
             None => Kind::Cancelled,
         };
-        self.stripes.end(Call {
-            started: call.started,
-            ended,
-            in_flight: call.in_flight(),
-            kind,
-            window: self.pace.window.load(Ordering::Relaxed),
-        });
-        if ended >= self.pace.next_close.load(Ordering::Relaxed) && outcome.is_some() {
-            self.close_window(ended);
-        }
+        let call = self.call(call, ended);
+        self.stripes.add(move || Ended(call, kind));
     }
 
     /// Asks the algorithm about the open window, unless another thread is doing so.
@@ -814,37 +824,49 @@ impl Drop for Slot<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Admitted {
     started: u64,
-    /// The calls in flight, itself included, with [`BEYOND`](Self::BEYOND) if it holds no slot; 0 if it was let through while
-    /// the limit was switched off.
-    holds: u32,
-    epoch: u32,
+    /// The epoch in the upper half. In the lower one the calls in flight, itself included, with [`BEYOND`](Self::BEYOND) if it
+    /// holds no slot; 0 if it was let through while the limit was switched off. Two words are handed over in registers.
+    counts: u64,
 }
 
 impl Admitted {
     /// Marks a call that was let through beyond a limit that was observed only.
     const BEYOND: u32 = 1 << 31;
 
+    #[inline]
+    fn new(started: u64, holds: u32, epoch: u32) -> Self {
+        let counts = u64::from(epoch) << 32 | u64::from(holds);
+        Self { started, counts }
+    }
+
     fn holding(holds: u32) -> Self {
-        Self {
-            holds,
-            ..Self::default()
-        }
+        Self::new(0, holds, 0)
+    }
+
+    #[inline]
+    fn holds(self) -> u32 {
+        self.counts as u32
+    }
+
+    #[inline]
+    fn epoch(self) -> u32 {
+        (self.counts >> 32) as u32
     }
 
     /// Whether it is to be ended.
     #[inline]
     pub(crate) fn is_counted(self) -> bool {
-        self.holds != 0
+        self.holds() != 0
     }
 
     #[inline]
     fn holds_a_slot(self) -> bool {
-        self.holds & Self::BEYOND == 0
+        self.holds() & Self::BEYOND == 0
     }
 
     #[inline]
     fn in_flight(self) -> u32 {
-        self.holds & !Self::BEYOND
+        self.holds() & !Self::BEYOND
     }
 }
 

@@ -5,8 +5,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// The calls in flight and the limit on them in one word, so that a call is admitted against the limit in force at that
 /// very moment: never more than the limit are admitted, and none is turned away while a slot is free.
 ///
-/// Bits 0 to 31 count the slots taken, bits 32 to 52 hold the limit, the highest ones what makes an admission another one
-/// than usual.
+/// Bits 0 to 31 count the slots taken, some above them say what makes an admission another one than usual, and bits 43 to 63
+/// hold the limit.
 #[derive(Debug)]
 pub(crate) struct Slots {
     word: AtomicU64,
@@ -16,19 +16,19 @@ pub(crate) struct Slots {
     would_reject: AtomicU64,
 }
 
-const LIMIT_SHIFT: u32 = 32;
-const LIMIT_MASK: u64 = 0x1F_FFFF << LIMIT_SHIFT;
-/// One of the three below: all that a call at a limit that is simply in force has to look out for. The sign, which costs
-/// the least to look at.
-const UNUSUAL: u64 = 1 << 63;
+/// One of the three below: all that a call at a limit that is simply in force has to look out for.
+const UNUSUAL: u64 = 1 << 32;
 /// The limit is switched off.
-const OFF: u64 = 1 << 62;
+const OFF: u64 = 1 << 33;
 /// The limit is observed only.
-const OBSERVED: u64 = 1 << 61;
+const OBSERVED: u64 = 1 << 34;
 /// Somebody may be waiting for a slot: whoever gives one back hands it out, and nobody takes one past the queue.
-const AWAITED: u64 = 1 << 60;
+const AWAITED: u64 = 1 << 35;
 /// Calls that find no slot may wait for one.
-const QUEUES: u64 = 1 << 59;
+const QUEUES: u64 = 1 << 36;
+/// The limit is uppermost, where a shift is all that it takes to have it alone.
+const LIMIT_SHIFT: u32 = 43;
+const LIMIT_MASK: u64 = !0 << LIMIT_SHIFT;
 
 /// How calls are admitted, besides by the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +56,11 @@ impl Word {
     }
 
     fn limit(self) -> u32 {
-        ((self.0 & LIMIT_MASK) >> LIMIT_SHIFT) as u32
+        (self.0 >> LIMIT_SHIFT) as u32
     }
 
     fn with_limit(self, limit: u32) -> Self {
-        Self(self.0 & !LIMIT_MASK | u64::from(limit) << LIMIT_SHIFT & LIMIT_MASK)
+        Self(self.0 & !LIMIT_MASK | u64::from(limit) << LIMIT_SHIFT)
     }
 
     fn with_rules(self, rules: Rules) -> Self {
@@ -115,6 +115,8 @@ pub(crate) enum AtOnce {
         in_flight: u32,
     },
     Full(Full),
+    /// Another thread was faster, so it has to ask again: who asks is spared a loop that it hardly ever goes round.
+    Raced,
     /// The limit is not simply in force, or somebody waits in front.
     Unusual,
 }
@@ -139,20 +141,30 @@ impl Slots {
         }
     }
 
-    /// Takes a slot if one is free and nobody waits for it. A full limit is answered from one load, without a write.
+    /// Takes a slot if one is free, nobody waits for it and no other thread is faster. A full limit is answered from one
+    /// load, without a write.
     #[inline]
     pub(crate) fn try_acquire(&self) -> AtOnce {
-        let mut word = Word(self.word.load(Ordering::Relaxed));
+        let word = Word(self.word.load(Ordering::Relaxed));
+        if word.0 & UNUSUAL != 0 {
+            return AtOnce::Unusual;
+        }
+        if word.in_flight() >= word.limit() {
+            return AtOnce::Full(word.full());
+        }
+        match self.take(word) {
+            Ok(in_flight) => AtOnce::Admitted { in_flight },
+            Err(_) => AtOnce::Raced,
+        }
+    }
+
+    /// The same, again for as long as other threads are faster.
+    #[inline]
+    pub(crate) fn acquire(&self) -> AtOnce {
         loop {
-            if word.0 & UNUSUAL != 0 {
-                return AtOnce::Unusual;
-            }
-            if word.in_flight() >= word.limit() {
-                return AtOnce::Full(word.full());
-            }
-            match self.take(word) {
-                Ok(in_flight) => return AtOnce::Admitted { in_flight },
-                Err(seen) => word = seen,
+            let found = self.try_acquire();
+            if found != AtOnce::Raced {
+                return found;
             }
         }
     }
@@ -162,12 +174,10 @@ impl Slots {
     fn take(&self, word: Word) -> Result<u32, Word> {
         // Acquire: what the call before did in this slot happens before what this one does, as with a semaphore; pairs
         // with the release in `release`.
-        match self.word.compare_exchange_weak(
-            word.0,
-            word.0 + 1,
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        ) {
+        match self
+            .word
+            .compare_exchange(word.0, word.0 + 1, Ordering::Acquire, Ordering::Relaxed)
+        {
             Ok(_) => Ok(word.in_flight() + 1),
             Err(seen) => Err(Word(seen)),
         }
@@ -416,7 +426,7 @@ mod models {
                     let slots = slots.clone();
                     thread::spawn(move || {
                         // Two callers within a limit of two: a rejection would be a spurious one.
-                        let AtOnce::Admitted { in_flight } = slots.try_acquire() else {
+                        let AtOnce::Admitted { in_flight } = slots.acquire() else {
                             panic!("rejected")
                         };
                         assert!((1..=2).contains(&in_flight));
@@ -440,7 +450,7 @@ mod models {
                 .map(|_| {
                     let (slots, holders) = (slots.clone(), holders.clone());
                     thread::spawn(move || {
-                        if let AtOnce::Admitted { .. } = slots.try_acquire() {
+                        if let AtOnce::Admitted { .. } = slots.acquire() {
                             // Loom fails the model if two callers could be here at once.
                             holders.with_mut(|_| ());
                             slots.release();
@@ -462,7 +472,7 @@ mod models {
             let caller = {
                 let slots = slots.clone();
                 thread::spawn(move || {
-                    if let AtOnce::Admitted { .. } = slots.try_acquire() {
+                    if let AtOnce::Admitted { .. } = slots.acquire() {
                         slots.release();
                     }
                 })
@@ -471,7 +481,7 @@ mod models {
                 let slots = slots.clone();
                 thread::spawn(move || {
                     slots.set_limit(1);
-                    if let AtOnce::Admitted { in_flight } = slots.try_acquire() {
+                    if let AtOnce::Admitted { in_flight } = slots.acquire() {
                         assert_eq!(in_flight, 1, "admitted above the limit of 1");
                         slots.release();
                     }

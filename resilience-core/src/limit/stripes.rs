@@ -120,16 +120,27 @@ pub(crate) struct Admission {
     pub(crate) window: u64,
 }
 
-/// A finished call to be added.
+/// A finished call to be added, of one kind or another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub(crate) started: u64,
     pub(crate) ended: u64,
     pub(crate) in_flight: u32,
-    pub(crate) kind: Kind,
     /// The number of the open window.
     pub(crate) window: u64,
 }
+
+/// A call that is a success and a sample: what is usual has a type of its own, so that it is told apart only once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Success(pub(crate) Call);
+
+/// A call of whatever kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended(pub(crate) Call, pub(crate) Kind);
+
+/// A rejected call to be added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rejection;
 
 /// How a finished call counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,15 +163,21 @@ fn add(cell: &AtomicU64, by: u64) {
 }
 
 impl Stripe {
-    /// Adds to the sums, as the stripe's only writer.
+    /// Begins to add to the sums, as the stripe's only writer.
+    ///
+    /// Not around a closure: it would not be inlined, and all there is to a call would go through memory.
     #[inline]
-    fn write(&self, change: impl FnOnce(&Self)) {
+    fn begin(&self) -> Writing {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence
             .store(sequence.wrapping_add(1), Ordering::Relaxed);
         // The odd number is visible before any of the change: pairs with the acquire fence in `read`.
         fence(Ordering::Release);
-        change(self);
+        Writing(sequence)
+    }
+
+    #[inline]
+    fn finish(&self, Writing(sequence): Writing) {
         // The change is visible before the even number: pairs with the acquire load in `read`.
         self.sequence
             .store(sequence.wrapping_add(2), Ordering::Release);
@@ -188,59 +205,31 @@ impl Stripe {
         None
     }
 
+    /// Adds a call of whatever kind, and returns its latency.
     #[inline]
-    fn admit(&self, admission: Admission) {
-        self.write(|stripe| {
-            add(&stripe.admitted, 1);
-            add(&stripe.clock, admission.started.wrapping_neg());
-            let window = admission.window << 32;
-            let reached = window | u64::from(admission.in_flight);
-            let before = stripe.reached.load(Ordering::Relaxed);
-            if before & WINDOW_MASK != window || before < reached {
-                stripe.reached.store(reached, Ordering::Relaxed);
-            }
-        });
-    }
-
-    #[inline]
-    fn end(&self, call: Call) {
+    fn add_ended(&self, call: &Call) -> u64 {
         let latency = call.ended.saturating_sub(call.started);
-        self.write(|stripe| {
-            add(&stripe.ended, 1);
-            add(&stripe.clock, call.ended);
-            add(&stripe.ended_latency, latency);
-            match call.kind {
-                Kind::Success => {
-                    add(&stripe.successes, 1);
-                    add(&stripe.latency, latency);
-                    if latency > 0 {
-                        let log = log2(latency);
-                        add(&stripe.timed, 1);
-                        add(&stripe.log_latency, log);
-                        add(&stripe.log_latency_sq, square(log));
-                    }
-                    stripe.sample(&call);
-                }
-                Kind::Drop { fast } => {
-                    add(&stripe.drops, 1);
-                    add(&stripe.drop_latency, latency);
-                    if fast {
-                        add(&stripe.fast_drops, 1);
-                        add(&stripe.fast_drop_latency, latency);
-                        add(&stripe.fast_drop_in_flight, u64::from(call.in_flight));
-                    }
-                    stripe.sample(&call);
-                }
-                Kind::StaleSuccess => add(&stripe.stale_successes, 1),
-                Kind::StaleDrop => add(&stripe.stale_drops, 1),
-                Kind::Ignored => add(&stripe.ignored, 1),
-                Kind::Cancelled => {}
-            }
-        });
+        add(&self.ended, 1);
+        add(&self.clock, call.ended);
+        add(&self.ended_latency, latency);
+        latency
     }
 
     #[inline]
-    fn sample(&self, call: &Call) {
+    fn add_success(&self, call: &Call, latency: u64) {
+        add(&self.successes, 1);
+        add(&self.latency, latency);
+        if latency > 0 {
+            let log = log2(latency);
+            add(&self.timed, 1);
+            add(&self.log_latency, log);
+            add(&self.log_latency_sq, square(log));
+        }
+        self.add_sample(call);
+    }
+
+    #[inline]
+    fn add_sample(&self, call: &Call) {
         let in_flight = u64::from(call.in_flight);
         add(&self.in_flight, in_flight);
         let peak = self.peak.load(Ordering::Relaxed);
@@ -275,6 +264,79 @@ impl Stripe {
         self.seen.load(Ordering::Relaxed) == samples.wrapping_sub(1)
     }
 }
+
+/// What a call adds to a stripe.
+pub(crate) trait Change {
+    fn apply(self, stripe: &Stripe);
+}
+
+impl Change for Admission {
+    #[inline]
+    fn apply(self, stripe: &Stripe) {
+        let writing = stripe.begin();
+        add(&stripe.admitted, 1);
+        add(&stripe.clock, self.started.wrapping_neg());
+        let window = self.window << 32;
+        let reached = window | u64::from(self.in_flight);
+        let before = stripe.reached.load(Ordering::Relaxed);
+        if before & WINDOW_MASK != window || before < reached {
+            stripe.reached.store(reached, Ordering::Relaxed);
+        }
+        stripe.finish(writing);
+    }
+}
+
+impl Change for Rejection {
+    #[inline]
+    fn apply(self, stripe: &Stripe) {
+        add(&stripe.rejected, 1);
+    }
+}
+
+impl Change for Success {
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line, all there is to a call goes through memory"
+    )]
+    #[inline(always)]
+    fn apply(self, stripe: &Stripe) {
+        let writing = stripe.begin();
+        let latency = stripe.add_ended(&self.0);
+        stripe.add_success(&self.0, latency);
+        stripe.finish(writing);
+    }
+}
+
+impl Change for Ended {
+    #[inline]
+    fn apply(self, stripe: &Stripe) {
+        let Self(call, kind) = self;
+        let writing = stripe.begin();
+        let latency = stripe.add_ended(&call);
+        match kind {
+            Kind::Success => stripe.add_success(&call, latency),
+            Kind::Drop { fast } => {
+                add(&stripe.drops, 1);
+                add(&stripe.drop_latency, latency);
+                if fast {
+                    add(&stripe.fast_drops, 1);
+                    add(&stripe.fast_drop_latency, latency);
+                    add(&stripe.fast_drop_in_flight, u64::from(call.in_flight));
+                }
+                stripe.add_sample(&call);
+            }
+            Kind::StaleSuccess => add(&stripe.stale_successes, 1),
+            Kind::StaleDrop => add(&stripe.stale_drops, 1),
+            Kind::Ignored => add(&stripe.ignored, 1),
+            Kind::Cancelled => {}
+        }
+        stripe.finish(writing);
+    }
+}
+
+/// The number before a change that is being made. Nothing in between panics.
+#[must_use]
+struct Writing(u64);
 
 /// One stripe at one moment.
 struct StripeReading {
@@ -347,41 +409,27 @@ impl Stripes {
         stripes
     }
 
+    /// Adds to the calling thread's stripe what `change` makes: made where it is added, it is not in memory before.
     #[inline]
-    pub(crate) fn admit(&self, admission: Admission) {
-        self.with(|stripe| stripe.admit(admission));
-    }
-
-    #[inline]
-    pub(crate) fn reject(&self) {
-        self.with(|stripe| add(&stripe.rejected, 1));
-    }
-
-    #[inline]
-    pub(crate) fn end(&self, call: Call) {
-        self.with(|stripe| stripe.end(call));
-    }
-
-    /// Hands the calling thread its stripe.
-    #[inline]
-    fn with(&self, write: impl FnOnce(&Stripe)) {
+    pub(crate) fn add<C: Change>(&self, change: impl FnOnce() -> C) {
         let near = self.near.get(thread_slot::if_assigned());
         if let Some(stripe) = near.and_then(OnceLock::get) {
-            write(stripe);
+            change().apply(stripe);
         } else {
-            self.with_farther(write);
+            self.add_farther(change());
         }
     }
 
-    /// Like `with`, for all that is not on the path of most calls: out of it, so that it costs them no registers.
+    /// Like `add`, for all that is not on the path of most calls: out of it, so that it costs them no registers.
     #[cold]
-    fn with_farther(&self, write: impl FnOnce(&Stripe)) {
+    #[inline(never)]
+    fn add_farther(&self, change: impl Change) {
         if let Some(place) = thread_slot::current().and_then(|slot| self.place(slot)) {
-            write(place.get_or_init(Box::default));
+            change.apply(place.get_or_init(Box::default));
         } else {
             let far = self.far();
             let _one_at_a_time = lock(&far.shared);
-            write(&far.shared_stripe);
+            change.apply(&far.shared_stripe);
         }
     }
 
@@ -469,14 +517,13 @@ impl Stripes {
 mod tests {
     use super::*;
 
-    fn success(started: u64, ended: u64, in_flight: u32, window: u64) -> Call {
-        Call {
+    fn success(started: u64, ended: u64, in_flight: u32, window: u64) -> Success {
+        Success(Call {
             started,
             ended,
             in_flight,
-            kind: Kind::Success,
             window,
-        }
+        })
     }
 
     fn admission(started: u64, in_flight: u32, window: u64) -> Admission {
@@ -492,7 +539,7 @@ mod tests {
         let stripes = Stripes::new();
         let last = u64::from(u32::MAX);
         for (window, in_flight) in [(0, 5), (0, 3), (1, 2), (last, 4), (last + 1, 1)] {
-            stripes.admit(admission(0, in_flight, window));
+            stripes.add(|| admission(0, in_flight, window));
             let reached = if (window, in_flight) == (0, 3) {
                 5
             } else {
@@ -506,11 +553,11 @@ mod tests {
     #[test]
     fn the_area_under_the_calls_in_flight_is_exact() {
         let stripes = Stripes::new();
-        stripes.admit(admission(10, 1, 0));
-        stripes.admit(admission(15, 2, 0));
+        stripes.add(|| admission(10, 1, 0));
+        stripes.add(|| admission(15, 2, 0));
         let at_20 = stripes.read(0).unwrap().sums;
-        stripes.end(success(10, 30, 1, 0));
-        stripes.admit(admission(35, 2, 0));
+        stripes.add(|| success(10, 30, 1, 0));
+        stripes.add(|| admission(35, 2, 0));
         let at_40 = stripes.read(0).unwrap().sums;
         // Two calls from 20 to 30, one from 30 to 35, two from 35 to 40.
         assert_eq!(
@@ -522,21 +569,21 @@ mod tests {
     #[test]
     fn a_peak_ends_with_its_window() {
         let stripes = Stripes::new();
-        stripes.end(success(0, 5, 9, 0));
-        stripes.end(success(0, 6, 4, 0));
+        stripes.add(|| success(0, 5, 9, 0));
+        stripes.add(|| success(0, 6, 4, 0));
         assert_eq!(stripes.read(0).unwrap().max_in_flight, 9);
         stripes.closed();
         assert_eq!(stripes.read(0).unwrap().max_in_flight, 0);
-        stripes.end(success(0, 7, 2, 1));
+        stripes.add(|| success(0, 7, 2, 1));
         assert_eq!(stripes.read(0).unwrap().max_in_flight, 2);
     }
 
     #[test]
     fn a_sample_added_while_the_window_closes_brings_its_peak_to_the_next() {
         let stripes = Stripes::new();
-        stripes.end(success(0, 5, 3, 0));
+        stripes.add(|| success(0, 5, 3, 0));
         let reading = stripes.read(0).unwrap();
-        stripes.end(success(0, 6, 8, 0));
+        stripes.add(|| success(0, 6, 8, 0));
         stripes.closed();
         let next = stripes.read(0).unwrap();
         assert_eq!(next.sums.since(&reading.sums).samples(), 1);
@@ -550,8 +597,8 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for i in 0..1000 {
-                        stripes.admit(admission(i, 1, 0));
-                        stripes.end(success(i, i + 10, 1, 0));
+                        stripes.add(|| admission(i, 1, 0));
+                        stripes.add(|| success(i, i + 10, 1, 0));
                     }
                 });
             }
@@ -587,10 +634,10 @@ mod models {
                 let stripe = stripe.clone();
                 thread::spawn(move || {
                     for call in 0..2 {
-                        stripe.write(|stripe| {
-                            add(&stripe.ended, 1);
-                            add(&stripe.latency, 10 + call);
-                        });
+                        let writing = stripe.begin();
+                        add(&stripe.ended, 1);
+                        add(&stripe.latency, 10 + call);
+                        stripe.finish(writing);
                     }
                 })
             };

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::limit::instance::InstanceRef;
 use crate::limit::queue::{self, Entry};
 use crate::outcome::Outcome;
-use crate::registry::call_site::Resolved;
+use crate::registry::call_site::{Answer, Resolved};
 
 /// Runs `body` under the limit, or makes the output of a rejected call.
 ///
@@ -30,12 +30,12 @@ pub fn limit_sync<R>(
 ) -> R {
     let shared;
     let instance = match resolved.0 {
-        Ok(InstanceRef::Borrowed(instance)) => instance,
-        Ok(InstanceRef::Shared(instance)) => {
+        Answer::Borrowed(instance) => instance,
+        Answer::Shared(instance) => {
             shared = instance;
             &shared
         }
-        Err(error) => return reject(*error),
+        Answer::Error(error) => return reject(*error),
     };
     match queue::wait(instance) {
         Ok(permit) => {
@@ -66,7 +66,11 @@ where
 {
     Limited {
         future,
-        entry: resolved.0.map(Entry::new),
+        entry: match resolved.0 {
+            Answer::Borrowed(instance) => Ok(Entry::new(InstanceRef::Borrowed(instance))),
+            Answer::Shared(instance) => Ok(Entry::new(InstanceRef::Shared(instance))),
+            Answer::Error(error) => Err(error),
+        },
         hooks: Some((classify, reject)),
     }
 }

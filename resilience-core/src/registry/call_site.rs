@@ -10,7 +10,7 @@ use super::{Registry, global};
 use crate::error::{Error, Origin};
 use crate::id::Id;
 use crate::limit::algorithm::Bounds;
-use crate::limit::instance::{Instance, InstanceRef};
+use crate::limit::instance::Instance;
 use crate::limit::{LimitConfig, Mode};
 
 /// A place in the source that calls through a limit: its settings, and the instance once it is known.
@@ -147,9 +147,7 @@ impl CallSite {
     #[inline]
     pub fn resolve(&'static self) -> Resolved {
         match self.global.get() {
-            Some(instance) if !global::any_scoped() => {
-                Resolved(Ok(InstanceRef::Borrowed(instance)))
-            }
+            Some(instance) if !global::any_scoped() => Resolved(Answer::Borrowed(instance)),
             _ => self.resolve_slowly(),
         }
     }
@@ -164,10 +162,10 @@ impl CallSite {
             Some(instance) => instance,
             None => match global::get().0.of_site(self) {
                 Ok(instance) => self.global.get_or_init(|| instance),
-                Err(error) => return Resolved(Err(Box::new(error))),
+                Err(error) => return Resolved(Answer::Error(Box::new(error))),
             },
         };
-        Resolved(Ok(InstanceRef::Borrowed(instance)))
+        Resolved(Answer::Borrowed(instance))
     }
 
     /// The site's limit in a registry.
@@ -175,7 +173,7 @@ impl CallSite {
     pub fn resolve_in(&'static self, registry: &Registry) -> Resolved {
         match self.pinned.get() {
             Some(pinned) if Arc::ptr_eq(&pinned.registry.0, &registry.0) => {
-                Resolved(Ok(InstanceRef::Borrowed(&pinned.instance)))
+                Resolved(Answer::Borrowed(&pinned.instance))
             }
             Some(_) => self.look_up(registry),
             None => self.pin(registry),
@@ -194,13 +192,10 @@ impl CallSite {
     /// Not pinned: a scoped registry ends, and a site must not keep it.
     #[cold]
     fn look_up(&'static self, registry: &Registry) -> Resolved {
-        Resolved(
-            registry
-                .0
-                .of_site(self)
-                .map(InstanceRef::Shared)
-                .map_err(Box::new),
-        )
+        Resolved(match registry.0.of_site(self) {
+            Ok(instance) => Answer::Shared(instance),
+            Err(error) => Answer::Error(Box::new(error)),
+        })
     }
 
     #[cold]
@@ -212,13 +207,13 @@ impl CallSite {
                     instance,
                 });
                 if Arc::ptr_eq(&pinned.registry.0, &registry.0) {
-                    Resolved(Ok(InstanceRef::Borrowed(&pinned.instance)))
+                    Resolved(Answer::Borrowed(&pinned.instance))
                 } else {
                     // Another thread was first, with another registry.
                     self.look_up(registry)
                 }
             }
-            Err(error) => Resolved(Err(Box::new(error))),
+            Err(error) => Resolved(Answer::Error(Box::new(error))),
         }
     }
 }
@@ -359,4 +354,12 @@ impl CallSite {
 
 /// A site's limit, or why it has none.
 #[derive(Debug)]
-pub struct Resolved(pub(crate) Result<InstanceRef<'static>, Box<Error>>);
+pub struct Resolved(pub(crate) Answer);
+
+/// Flat, with a pointer in each variant, so that it is handed over in two registers.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Borrowed(&'static Instance),
+    Shared(Arc<Instance>),
+    Error(Box<Error>),
+}

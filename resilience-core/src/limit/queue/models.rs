@@ -70,10 +70,10 @@ impl Limit {
 
     /// A call that does not wait.
     fn newcomer(&self) -> bool {
-        let admission = match self.slots.try_acquire() {
+        let admission = match self.slots.acquire() {
             AtOnce::Admitted { .. } => return true,
             AtOnce::Full(_) => return false,
-            AtOnce::Unusual => self.queue.acquire_unless_awaited(&self.slots),
+            AtOnce::Raced | AtOnce::Unusual => self.queue.acquire_unless_awaited(&self.slots),
         };
         matches!(admission, Admission::Admitted { .. })
     }
